@@ -70,12 +70,8 @@ func policyConfig(cfg *config.Config, nodeName string, loader eval.Loader, log *
 			return slices.ContainsFunc(t.Namespaces, func(pattern string) bool { return pod.MatchNamespace(pattern, namespace) })
 		}}
 	}
-	awaited := ""
-	if cfg.UsesClusterSet() {
-		awaited = "the ConfigMap " + cfg.Policy.ClusterSet
-	}
 	return policy.Config{
-		Dir: cfg.Policy.Dir, Awaited: awaited, Trust: operators, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
+		Dir: cfg.Policy.Dir, Awaited: parts.AwaitedPolicies(cfg), Trust: operators, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
 		Sources: parts.SourceNames(cfg), MaxSuppress: cfg.Policy.MaxSuppress, Exempt: cfg.Policy.Exempt, DenyAtOnce: !cfg.Policy.DenyPacing, MutateAPI: cfg.Policy.MutateAPI, DefaultVerdict: api.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
 		Loader: loader, Logger: log, Now: time.Now, ClockSynchronized: node.ClockSynchronized,
 	}, nil

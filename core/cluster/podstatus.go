@@ -158,11 +158,26 @@ func (m *Member) reportPods(ctx context.Context) {
 	}
 }
 
+// finalFirst returns UIDs of pods, those first whose pods have ended: others may wait for them.
+func (m *Member) finalFirst(owed map[types.UID]bool) []types.UID {
+	var final, others []types.UID
+	for uid := range owed {
+		if p := m.cfg.Pods.Get(uid); p != nil {
+			if st, _ := m.cfg.Pods.Status(p); st.Phase == v1.PodSucceeded || st.Phase == v1.PodFailed {
+				final = append(final, uid)
+				continue
+			}
+		}
+		others = append(others, uid)
+	}
+	return append(final, others...)
+}
+
 // reportAll writes the owed statuses. It returns the pods whose status was refused, and the number
 // of accepted ones.
 func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]error, taken int) {
 	failed = map[types.UID]error{}
-	for uid := range m.owed.take() {
+	for _, uid := range m.finalFirst(m.owed.take()) {
 		r, ok := m.find(uid)
 		if !ok {
 			delete(m.met, uid)

@@ -331,3 +331,24 @@ func TestReportPod_lastStatusBeforeTheObjectGoes(t *testing.T) {
 		t.Errorf("the server got %v, want %v", got, want)
 	}
 }
+
+// phased are pods with a phase.
+type phased struct {
+	pods
+	phase map[types.UID]v1.PodPhase
+}
+
+func (p phased) Status(of *v1.Pod) (v1.PodStatus, bool) {
+	return v1.PodStatus{Phase: p.phase[of.UID]}, true
+}
+
+func TestFinalFirst(t *testing.T) {
+	t.Parallel()
+	m := newMember(nil, phased{podsNamed("a", "b", "c", "d"), map[types.UID]v1.PodPhase{"a": v1.PodRunning, "b": v1.PodFailed, "c": v1.PodPending, "d": v1.PodSucceeded}}, slog.New(slog.DiscardHandler))
+	got := m.finalFirst(map[types.UID]bool{"a": true, "b": true, "c": true, "d": true, "mirrored": true})
+	slices.Sort(got[:2])
+	slices.Sort(got[2:])
+	if want := []types.UID{"b", "d", "a", "c", "mirrored"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -23,6 +23,13 @@ import (
 // setPrefix is the begin of the names of directories of sets.
 const setPrefix = "set-"
 
+// maxFiles is how many keys a ConfigMap may have, and maxName how many bytes the name of one has:
+// whoever may write the ConfigMap must not fill the disk of the node.
+const (
+	maxFiles = 512
+	maxName  = 200
+)
+
 // Config is the configuration of a Set.
 type Config struct {
 	Client *kube.Client
@@ -61,7 +68,7 @@ func (s *Set) Run(ctx context.Context) {
 
 // take writes the files of a ConfigMap, nil if there is none.
 func (s *Set) take(ctx context.Context, c *v1.ConfigMap) {
-	changed, err := s.write(c)
+	changed, err := s.write(ctx, c)
 	if err != nil {
 		err = fmt.Errorf("ConfigMap %s/%s: %w", s.cfg.Namespace, s.cfg.Name, err)
 		if text := err.Error(); s.told != text {
@@ -80,7 +87,7 @@ func (s *Set) take(ctx context.Context, c *v1.ConfigMap) {
 var errMissing = errors.New("it does not exist; to have no policies, put a signed set without documents there")
 
 // write makes the directory of a set, and reports whether it is another one.
-func (s *Set) write(c *v1.ConfigMap) (changed bool, err error) {
+func (s *Set) write(ctx context.Context, c *v1.ConfigMap) (changed bool, err error) {
 	if c == nil {
 		return false, errMissing
 	}
@@ -88,6 +95,14 @@ func (s *Set) write(c *v1.ConfigMap) (changed bool, err error) {
 	maps.Copy(files, c.BinaryData)
 	for name, text := range c.Data {
 		files[name] = []byte(text)
+	}
+	if len(files) > maxFiles {
+		return false, fmt.Errorf("it has %d keys; a set has at most %d files", len(files), maxFiles)
+	}
+	for file := range files {
+		if len(file) > maxName || strings.ContainsRune(file, filepath.Separator) {
+			return false, fmt.Errorf("the key %q cannot be the name of a file: want at most %d characters and no directories", file, maxName)
+		}
 	}
 	name := setPrefix + digest(files)
 	if target, err := os.Readlink(s.cfg.Dir); err == nil && target == name {
@@ -98,18 +113,28 @@ func (s *Set) write(c *v1.ConfigMap) (changed bool, err error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return false, err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return false, err
-	}
-	for _, file := range slices.Sorted(maps.Keys(files)) {
-		if err := durable.WriteFile(dir, file, files[file]); err != nil {
-			return false, err
-		}
+	if err := errors.Join(writeFiles(ctx, dir, files), ctx.Err()); err != nil {
+		return false, errors.Join(err, os.RemoveAll(dir))
 	}
 	if err := durable.Link(name, s.cfg.Dir); err != nil {
-		return false, err
+		return false, errors.Join(err, os.RemoveAll(dir))
 	}
 	return true, s.removeOthers(name)
+}
+
+func writeFiles(ctx context.Context, dir string, files map[string][]byte) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if ctx.Err() != nil {
+			break
+		}
+		if err := durable.WriteFile(dir, file, files[file]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Set) root() string { return filepath.Dir(s.cfg.Dir) }

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,6 +38,9 @@ func TestSet_take(t *testing.T) {
 		{"the same after a restart", true, first, want, 1},
 		{"another set", false, second, map[string]string{"b.toml": "two"}, 2},
 		{"the first set again", false, first, want, 3},
+		{"a key that is too long for a file", false, &v1.ConfigMap{Data: map[string]string{"a.toml": "one", strings.Repeat("n", 253): ""}}, want, 3},
+		{"a key in a directory", false, &v1.ConfigMap{Data: map[string]string{"a/b": "one"}}, want, 3},
+		{"too many keys", false, &v1.ConfigMap{Data: keys(513)}, want, 3},
 		{"an empty ConfigMap", false, &v1.ConfigMap{}, map[string]string{}, 4},
 	} {
 		if step.restart {
@@ -50,6 +55,15 @@ func TestSet_take(t *testing.T) {
 	if err != nil || len(entries) != 2 {
 		t.Errorf("the directory has %v, %v; want one set and the link", entries, err)
 	}
+}
+
+// keys returns the data of a ConfigMap with many keys.
+func keys(n int) map[string]string {
+	all := map[string]string{}
+	for i := range n {
+		all[strconv.Itoa(i)] = ""
+	}
+	return all
 }
 
 // content returns the files of a directory; none if it does not exist.

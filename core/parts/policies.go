@@ -39,9 +39,18 @@ func Budgets(tenants []config.Tenant) []wasm.EngineOption {
 func PolicySet(cfg *config.Config, nodeName string, loader eval.Loader, log *slog.Logger) (rollout.Options, error) {
 	trust, err := OperatorTrust(cfg)
 	return rollout.Options{
-		Options: bundle.Options{Dir: cfg.Policy.Dir, Trust: trust, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes},
+		Options: bundle.Options{Dir: cfg.Policy.Dir, Awaited: AwaitedPolicies(cfg), Trust: trust, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes},
 		Node:    nodeName, Loader: loader, Logger: log, Now: time.Now,
 	}, err
+}
+
+// AwaitedPolicies names what fills the directory of the operator's policies if no person does, empty if
+// one does.
+func AwaitedPolicies(cfg *config.Config) string {
+	if !cfg.UsesClusterSet() {
+		return ""
+	}
+	return "the ConfigMap " + cfg.Policy.ClusterSet
 }
 
 // OperatorTrust returns the keys whose signature the operator's set must have. An error names the
