@@ -97,12 +97,14 @@ func (a *Adopter) adopted(ctx context.Context, all []api.Document) []api.Documen
 			continue // its manifest says which UID it has
 		}
 		uid, known := a.uids[d.Pod.UID]
-		if !known {
-			if uid = a.match(d); uid == "" {
-				continue
-			}
+		// A kubelet may have been back meanwhile, and have started the pod with another UID.
+		if now, runs := a.match(d); now != uid && (runs || !known && now != "") {
+			uid = now
 			a.uids[d.Pod.UID], changed = uid, true
 			a.cfg.Logger.Info("a static pod that a kubelet started runs on", "pod", d.Pod.Namespace+"/"+d.Pod.Name, "uid", uid)
+		}
+		if uid == "" {
+			continue // no kubelet has started it
 		}
 		p := *d.Pod
 		p.UID, p.Annotations = uid, maps.Clone(p.Annotations)
@@ -150,24 +152,25 @@ func (a *Adopter) list(ctx context.Context) {
 	}
 }
 
-// match returns the UID of the running pod that a kubelet has started from the document of d, empty
-// for none: all containers are those of the document, and its manifest has not changed since.
-func (a *Adopter) match(d *api.Document) types.UID {
+// match returns the UID of the pod that a kubelet has started from the document of d, empty for none:
+// all containers are those of the document, and its manifest has not changed since. runs is true if a
+// container runs.
+func (a *Adopter) match(d *api.Document) (uid types.UID, runs bool) {
 	running, ok := a.running[types.NamespacedName{Namespace: d.Pod.Namespace, Name: d.Pod.Name}]
 	if !ok {
-		return ""
+		return "", false
 	}
 	for i := range d.Pod.Spec.Containers {
 		c := &d.Pod.Spec.Containers[i]
 		at := slices.IndexFunc(running.Containers, func(o status.ObservedContainer) bool { return o.Name == c.Name })
 		if at < 0 || !a.cfg.Same(&running.Containers[at], c) {
-			return ""
+			return "", false
 		}
 	}
 	if path, inFile := api.ManifestOf(d.ID); inFile {
 		if info, err := os.Stat(path); err == nil && info.ModTime().After(running.Sandboxes[0].CreatedAt) {
-			return ""
+			return "", false
 		}
 	}
-	return running.UID
+	return running.UID, slices.ContainsFunc(running.Containers, func(o status.ObservedContainer) bool { return o.State == status.StateRunning })
 }

@@ -133,6 +133,23 @@ func TestAdopter_Sink(t *testing.T) {
 	}
 }
 
+// TestAdopter_kubeletWasBack: the UID of an earlier adoption gives way to that of the pod that a
+// kubelet runs now, and stays if only its remains are there.
+func TestAdopter_kubeletWasBack(t *testing.T) {
+	t.Parallel()
+	remains := started("second", "web-n")
+	remains.Containers[0].State = status.StateExited
+	for want, is := range map[types.UID]status.ObservedPod{"second": started("second", "web-n"), "first": remains} {
+		memory, to := &disk{uids: map[types.UID]types.UID{"derived": "first"}}, &delivered{}
+		if err := adopter(memory, is).Sink(to).Replace(t.Context(), []api.Document{document("web", web("derived", "web:1"))}); err != nil {
+			t.Fatal(err)
+		}
+		if got := to.all[0].Pod.UID; got != want || memory.uids["derived"] != want {
+			t.Errorf("UID %s, stored %s, want %s", got, memory.uids["derived"], want)
+		}
+	}
+}
+
 // The UID stays, whether or not the pod still runs, until the document changes.
 func TestAdopter_remembers(t *testing.T) {
 	t.Parallel()

@@ -23,8 +23,8 @@ import (
 // setPrefix is the begin of the names of directories of sets.
 const setPrefix = "set-"
 
-// maxFiles is how many keys a ConfigMap may have, and maxName how many bytes the name of one has:
-// whoever may write the ConfigMap must not fill the disk of the node.
+// maxFiles is how many keys a ConfigMap may have, and maxName how many bytes the name of one has.
+// Users who may write the ConfigMap must not be able to fill the disk of the node.
 const (
 	maxFiles = 512
 	maxName  = 200

@@ -72,7 +72,8 @@ containers() {
 # certificates prints the names and the serial numbers of the certificates that the agents use.
 certificates() {
 	for name in client server; do
-		echo "$name $(openssl x509 -noout -serial -subject -in "$AGENT_ROOT/pki/kubelet-$name-current.pem")"
+		echo "$name:"
+		openssl x509 -noout -serial -subject -in "$AGENT_ROOT/pki/kubelet-$name-current.pem" || return
 	done
 }
 # An administrator approves the certificates for serving; those for the API server are approved by the cluster.
@@ -180,7 +181,7 @@ for _ in $(seq 300); do
 	certificates >"$OUT/requested" 2>&1 && break
 	sleep 0.1
 done
-if [ "$(diff "$OUT/certificates" "$OUT/requested" | grep -c '^>')" -ne 2 ]; then
+if [ "$(diff "$OUT/certificates" "$OUT/requested" | grep -c '^> serial')" -ne 2 ]; then
 	log "wardlet has not requested both certificates: $(cat "$OUT/requested")"
 	exit 1
 fi

@@ -46,12 +46,12 @@ func TestKubeadm_rebootWithoutTheCluster(t *testing.T) {
 	m.mirror(t, s.dir)
 	m.run(t, "systemctl restart containerd")
 	s.join(t, m)
-	pods := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {one: \"1\"}\n"
+	objects := []string{"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {one: \"1\"}\n"}
 	for n := range offline {
-		pods += "---\n" + clusterPod(n)
+		objects = append(objects, clusterPod(n))
 	}
 	manifest := filepath.Join(s.dir, "pods.yaml")
-	if err := os.WriteFile(manifest, []byte(pods), 0o600); err != nil {
+	if err := os.WriteFile(manifest, []byte(strings.Join(objects, "---\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.kubectl(t, "apply", "-f", manifest)

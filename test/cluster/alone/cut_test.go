@@ -44,6 +44,14 @@ spec:
 ---
 apiVersion: v1
 kind: Pod
+metadata: {name: single, annotations: {wardlet.dev/on-disconnect: stop-after=40s}}
+spec:
+  tolerations: [{operator: Exists}]
+  terminationGracePeriodSeconds: 1
+  containers: [BUSY]
+---
+apiVersion: v1
+kind: Pod
 metadata: {name: restless}
 spec:
   tolerations: [{operator: Exists}]
@@ -206,6 +214,9 @@ func (n *node) judge(before, after map[string]*v1.Pod, rebooted, replaced bool) 
 	if p := after["changed"]; running(p) == "" || p.UID != before["changed"].UID || p.Status.ContainerStatuses[0].Image != newer || p.Status.ContainerStatuses[0].RestartCount == 0 {
 		n.Errorf("the pod that was changed is %+v", p)
 	}
+	if p := after["single"]; p.Status.Phase != v1.PodFailed || p.Status.Reason != "Disconnected" || running(p) != "" {
+		n.Errorf("the pod that must not run without the cluster is %+v", p)
+	}
 	if p := after["restless"]; running(p) == "" || p.Status.ContainerStatuses[0].RestartCount == 0 || p.UID != before["restless"].UID {
 		n.Errorf("the pod whose container ended meanwhile is %+v", p)
 	}
@@ -226,7 +237,7 @@ func (n *node) reboot() {
 	n.startAlone()
 	n.eventually("offline", time.Minute, func() error {
 		after, err := n.tasks()
-		if err == nil && len(after) < len(before)-2 { // the Job's pod may have ended
+		if err == nil && len(after) < len(before)-4 { // the Job's pod and the one that is stopped may have ended
 			err = fmt.Errorf("%d containers and sandboxes run, of %d", len(after), len(before))
 		}
 		return err
