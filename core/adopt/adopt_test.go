@@ -133,7 +133,7 @@ func TestAdopter_Sink(t *testing.T) {
 	}
 }
 
-// TestAdopter_kubeletWasBack: the UID of an earlier adoption gives way to that of the pod that a
+// TestAdopter_kubeletWasBack: the UID of an earlier adoption is replaced by that of the pod that a
 // kubelet runs now, and stays if only its remains are there.
 func TestAdopter_kubeletWasBack(t *testing.T) {
 	t.Parallel()

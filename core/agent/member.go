@@ -19,6 +19,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/core/source"
+	"github.com/wardlet/wardlet/core/syncloop"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -311,11 +312,7 @@ type disconnectedPods struct{ *Node }
 // Disconnected implements cluster.Stopper.
 func (d disconnectedPods) Disconnected(p *v1.Pod, message string) {
 	d.recorder.Event(p, v1.EventTypeWarning, cluster.ReasonDisconnected, message)
-	finish := func(st *v1.PodStatus) {
-		if st.Phase != v1.PodSucceeded {
-			st.Phase, st.Reason, st.Message = v1.PodFailed, cluster.ReasonDisconnected, message
-		}
-	}
+	finish := syncloop.DisruptedStatus(cluster.ReasonDisconnected, message, message)
 	d.workers.Submit(worker.Request{Kind: worker.Kill, Pod: p, Origin: d.origins()[p.UID], Kill: &worker.KillOptions{Evict: true, Status: finish}})
 }
 

@@ -96,11 +96,8 @@ func (m *Member) away() (d time.Duration, last time.Time) {
 // MayStart returns an error while a pod must not start because the node is disconnected for longer
 // than its annotation allows.
 func (m *Member) MayStart(p *v1.Pod) error {
-	after, err := stopAfterOf(p)
-	if err != nil || after == 0 {
-		return nil // what is wrong is in an event
-	}
-	if away, _ := m.away(); away >= after {
+	after, _ := stopAfterOf(p) // what is wrong with it is in an event
+	if away, _ := m.away(); after > 0 && away >= after {
 		return errors.New(disconnectedFor(away, after))
 	}
 	return nil

@@ -113,7 +113,7 @@ func (s *Set) write(ctx context.Context, c *v1.ConfigMap) (changed bool, err err
 	if err := os.RemoveAll(dir); err != nil {
 		return false, err
 	}
-	if err := errors.Join(writeFiles(ctx, dir, files), ctx.Err()); err != nil {
+	if err := writeFiles(ctx, dir, files); err != nil {
 		return false, errors.Join(err, os.RemoveAll(dir))
 	}
 	if err := durable.Link(name, s.cfg.Dir); err != nil {
@@ -127,10 +127,7 @@ func writeFiles(ctx context.Context, dir string, files map[string][]byte) error 
 		return err
 	}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		if ctx.Err() != nil {
-			break
-		}
-		if err := durable.WriteFile(dir, file, files[file]); err != nil {
+		if err := errors.Join(ctx.Err(), durable.WriteFile(dir, file, files[file])); err != nil {
 			return err
 		}
 	}

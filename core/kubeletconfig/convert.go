@@ -93,6 +93,7 @@ func textOrNone(key string) rule {
 // blank reports whether the value is an empty text, and empty whether it is an empty text, list or
 // map.
 func (f *field) blank() bool { return f.node.Tag == "!!str" && f.node.Value == "" }
+
 func (f *field) empty() bool {
 	return f.blank() || f.node.Kind != yaml.ScalarNode && len(f.node.Content) == 0
 }

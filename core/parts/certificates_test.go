@@ -133,8 +133,8 @@ func pair(t *testing.T, of pki.Pair, err error) kube.Credentials {
 	return kube.Credentials{Cert: kube.Material{Data: string(of.Cert)}, Key: kube.Material{Data: string(of.Key)}}
 }
 
-
-// way to what the kubeconfig has.
+// A stored certificate is used while it is valid. One that has expired, or that cannot be read, is
+// replaced by what the kubeconfig has.
 func TestTakeClientCertificate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

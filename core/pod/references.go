@@ -87,7 +87,9 @@ func ServiceNamespaces(p *v1.Pod) []string {
 
 // HasServiceLinks reports whether the containers of a pod have the services of its namespace in their
 // environment.
-func HasServiceLinks(p *v1.Pod) bool { return p.Spec.EnableServiceLinks == nil || *p.Spec.EnableServiceLinks }
+func HasServiceLinks(p *v1.Pod) bool {
+	return p.Spec.EnableServiceLinks == nil || *p.Spec.EnableServiceLinks
+}
 
 // compareReferences orders references. If several refer to the same object, one that is not
 // optional comes first.
