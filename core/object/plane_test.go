@@ -201,7 +201,9 @@ func TestPlane_watchesBeforeItIsNeeded(t *testing.T) {
 			p.Spec = tt.spec
 			r.Watch(p)
 			eventually(t, "watches", 1, func() int { return r.server.watched(kind.path, "x") })
-			eventually(t, "watches of services", 1, func() int { return r.server.watched("/api/v1/namespaces/shop/services", "") })
+			for _, namespace := range []string{"default", "shop"} {
+				eventually(t, "watches of services", 1, func() int { return r.server.watched("/api/v1/namespaces/"+namespace+"/services", "") })
+			}
 			r.server.turn(true)
 			if text, err := kind.get(t, r, "web"); err != nil || text != "one" {
 				t.Errorf("got %v, %v", text, err)
