@@ -193,12 +193,15 @@ func TestCertificates_rotation(t *testing.T) {
 	n.cfg.Cluster.RotateCertificates = true
 	pair, err := n.plane.Clients.Client("system:node:"+n.node, "system:nodes")
 	must(t, err)
-	text, err := kube.Kubeconfig(kube.Config{Server: n.net.URL(), Credentials: kube.Credentials{
-		CA: kube.Material{File: n.ca}, Cert: kube.Material{Data: string(pair.Cert)}, Key: kube.Material{Data: string(pair.Key)},
-	}})
-	must(t, err)
+	write := func(cert, key []byte) {
+		text, err := kube.Kubeconfig(kube.Config{Server: n.net.URL(), Credentials: kube.Credentials{
+			CA: kube.Material{File: n.ca}, Cert: kube.Material{Data: string(cert)}, Key: kube.Material{Data: string(key)},
+		}})
+		must(t, err)
+		put(t, n.cfg.Cluster.Kubeconfig, text)
+	}
 	must(t, os.Mkdir(filepath.Dir(n.cfg.Cluster.Kubeconfig), 0o700))
-	put(t, n.cfg.Cluster.Kubeconfig, text)
+	write(pair.Cert, pair.Key)
 	_, kept, stop := n.start(t)
 	eventually(t, true, func() bool { return ended(kept.Client.Ready()) })
 	if kept.Serving != nil {
@@ -215,6 +218,7 @@ func TestCertificates_rotation(t *testing.T) {
 		},
 	} {
 		cert, key := give()
+		write(cert, key)
 		must(t, store.Write(cert, key, time.Now().Add(-time.Hour)))
 		must(t, parts.TakeClientCertificate(n.cfg, time.Now()))
 		client, err := parts.APIClient(n.cfg, n.log(t))
