@@ -19,7 +19,8 @@ const (
 // delays are the delays after consecutive failures.
 var delays = backoff.Exponential{Min: pullBackOff, Max: pullBackOffMax}
 
-// failures has the last failure of each pod and image.
+// failures has the last failure of each pod and image, and of each owner and image whose registry
+// could not be reached.
 type failures struct {
 	now func() time.Time
 
@@ -27,8 +28,10 @@ type failures struct {
 	last map[failureKey]failure
 }
 
+// failureKey has either a pod or an owner.
 type failureKey struct {
 	uid   types.UID
+	owner string
 	image string
 }
 
@@ -66,7 +69,7 @@ func (f *failures) add(key failureKey, err error) {
 	f.last[key] = failure{at: now, delay: delays.Next(f.last[key].delay), err: err}
 }
 
-// forget removes the failures of a pod and image after a successful pull.
+// forget removes the failures of a key after a successful pull.
 func (f *failures) forget(key failureKey) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

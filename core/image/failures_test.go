@@ -12,9 +12,9 @@ func TestFailures_forgetOldOnes(t *testing.T) {
 	t.Parallel()
 	now := &clock{now: time.Unix(0, 0)}
 	f := newFailures(now.Now)
-	f.add(failureKey{"a", "x"}, context.Canceled)
+	f.add(failureKey{uid: "a", image: "x"}, context.Canceled)
 	now.advance(2*pullBackOffMax + time.Second)
-	f.add(failureKey{"b", "x"}, context.Canceled)
+	f.add(failureKey{uid: "b", image: "x"}, context.Canceled)
 	mustEqual(t, "failures kept", 1, len(f.last))
 }
 

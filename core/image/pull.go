@@ -23,6 +23,10 @@ func (u *Puller) pull(ctx context.Context, r *request) (string, error) {
 		status.ContainerEvent(u.cfg.Events, r.pod, r.container.Name, v1.EventTypeNormal, "BackOff", sentence(err))
 		return "", &status.Fault{Reason: reasonBackOff, RetryAt: failure.retryAt(), Err: err}
 	}
+	away := failureKey{owner: r.owner, image: r.name}
+	if id := u.fallBackWith(ctx, r, away); id != "" {
+		return id, nil
+	}
 	asked := u.cfg.Now()
 	status.ContainerEvent(u.cfg.Events, r.pod, r.container.Name, v1.EventTypeNormal, "Pulling", fmt.Sprintf("Pulling image %q", r.name))
 	waiting := u.pulls.add(r, asked)
@@ -32,6 +36,10 @@ func (u *Puller) pull(ctx context.Context, r *request) (string, error) {
 		return "", err
 	}
 	defer done()
+	// A pull that waits as long as the registry hangs must not be followed by one for each other pod.
+	if id := u.fallBackWith(ctx, r, away); id != "" {
+		return id, nil
+	}
 
 	// The previous pull may have been of the same image.
 	if r.container.ImagePullPolicy != v1.PullAlways {
@@ -46,6 +54,7 @@ func (u *Puller) pull(ctx context.Context, r *request) (string, error) {
 		return u.failed(ctx, r, err)
 	}
 	u.failures.forget(key)
+	u.failures.forget(away)
 	u.pulledEvent(ctx, r, id, asked, began)
 	return id, nil
 }
@@ -105,10 +114,23 @@ func (u *Puller) failed(ctx context.Context, r *request, err error) (string, err
 	}
 	fault := &status.Fault{Reason: reason, Err: err}
 	u.failures.add(failureKey{uid: r.pod.UID, image: r.name}, fault)
+	if classify(fault).away {
+		u.failures.add(failureKey{owner: r.owner, image: r.name}, fault)
+	}
 	if id := u.fallBack(ctx, r, fault); id != "" {
 		return id, nil
 	}
 	return "", u.fault(r, reason, "Failed", err)
+}
+
+// fallBackWith returns the image that the container ran last if the registry could not be reached
+// recently, for another pod of the same owner, else "".
+func (u *Puller) fallBackWith(ctx context.Context, r *request, away failureKey) string {
+	failure, recent := u.failures.waiting(away)
+	if !recent {
+		return ""
+	}
+	return u.fallBack(ctx, r, failure.err)
 }
 
 // fallBack returns the ID of the image that the container ran last, if it may run that while the

@@ -21,6 +21,13 @@ func ran(t *testing.T) (*rig, *v1.Pod) {
 	r.cri.Publish(appImage, 1000, fakecri.Program{})
 	p := newPod("web")
 	p.Spec.Containers[0].ImagePullPolicy = v1.PullAlways
+	run(t, r, p)
+	return r, p
+}
+
+// run pulls the image of a pod and starts the pod.
+func run(t *testing.T, r *rig, p *v1.Pod) {
+	t.Helper()
 	ref, err := r.ensure(t, p)
 	if err != nil {
 		t.Fatal(err)
@@ -30,12 +37,11 @@ func ran(t *testing.T) (*rig, *v1.Pod) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := pod.ContainerRun{Pod: p, Container: &p.Spec.Containers[0], Sandbox: sandbox, SandboxID: id, SandboxIPs: []string{"10.88.0.3"}, ImageRef: ref}
-	if _, err := r.runtime.StartContainer(t.Context(), run); err != nil {
+	container := pod.ContainerRun{Pod: p, Container: &p.Spec.Containers[0], Sandbox: sandbox, SandboxID: id, SandboxIPs: []string{"10.88.0.3"}, ImageRef: ref}
+	if _, err := r.runtime.StartContainer(t.Context(), container); err != nil {
 		t.Fatal(err)
 	}
 	r.events.take()
-	return r, p
 }
 
 const (
@@ -111,6 +117,36 @@ func TestOfflinePull_asksTheRegistryWithBackOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustEqual(t, "pulls when it is back", 2, r.cri.Count("PullImage"))
+}
+
+// A registry that does not answer is asked once for all pods that ran the image. A pod that never ran
+// it asks for itself.
+func TestOfflinePull_oncePerImage(t *testing.T) {
+	t.Parallel()
+	r, p := ran(t)
+	second := p.DeepCopy()
+	second.UID, second.Name = "second", "second"
+	run(t, r, second)
+	r.cri.Fail("PullImage", status.Error(codes.Unknown, unreachable))
+	r.cri.ForgetCalls()
+	for _, p := range []*v1.Pod{p, second, p} {
+		if _, err := r.ensure(t, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustEqual(t, "pulls", 1, r.cri.Count("PullImage"))
+	third := p.DeepCopy()
+	third.UID = "third"
+	if _, err := r.ensure(t, third); err == nil {
+		t.Error("a pod that never ran the image has it")
+	}
+	mustEqual(t, "pulls with a pod that never ran it", 2, r.cri.Count("PullImage"))
+	r.cri.Clear("PullImage")
+	r.clock.advance(2 * pullBackOff)
+	if _, err := r.ensure(t, second); err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "pulls when it is back", 3, r.cri.Count("PullImage"))
 }
 
 func TestEnsure_saysWhatToDo(t *testing.T) {

@@ -238,7 +238,7 @@ func TestEnsure_runtimeAwayIsNoFailure(t *testing.T) {
 		if _, ok := errors.AsType[*wardlet.Fault](err); ok {
 			t.Errorf("%s: %v is a fault", policy, err)
 		}
-		if _, waits := r.failures.waiting(failureKey{p.UID, appImage}); waits {
+		if _, waits := r.failures.waiting(failureKey{uid: p.UID, image: appImage}); waits {
 			t.Errorf("%s: the pod backs off", policy)
 		}
 	}
