@@ -88,22 +88,28 @@ func TestOpen_usesTheFallbackCgroupDriver(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer a.close()
-			ctx, cancel := context.WithCancel(t.Context())
-			var polling sync.WaitGroup
-			polling.Go(func() { a.health.Run(ctx) })
-			for range 1000 {
-				if a.health.Healthy() == nil {
-					break
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
-			cancel()
-			polling.Wait()
+			waitForRuntime(t, a)
 			if got := a.cgroups.Driver(); got != test.want || a.health.Healthy() != nil {
 				t.Errorf("driver %s, want %s; health %v", got, test.want, a.health.Healthy())
 			}
 		})
 	}
+}
+
+// waitForRuntime asks the runtime until it is healthy, or for 10 s.
+func waitForRuntime(t *testing.T, a *Node) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var polling sync.WaitGroup
+	polling.Go(func() { a.health.Run(ctx) })
+	for range 1000 {
+		if a.health.Healthy() == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	cancel()
+	polling.Wait()
 }
 
 // TestOpen_takesTheRuntimesCgroupDriver: an agent whose configuration names no driver has that of the
@@ -123,17 +129,7 @@ func TestOpen_takesTheRuntimesCgroupDriver(t *testing.T) {
 	if got := a.cgroups.Driver(); got != node.DriverCgroupfs {
 		t.Errorf("before the runtime answers: %s", got)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var polling sync.WaitGroup
-	polling.Go(func() { a.health.Run(ctx) })
-	for range 1000 {
-		if a.health.Healthy() == nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	cancel()
-	polling.Wait()
+	waitForRuntime(t, a)
 	if got := a.cgroups.Driver(); got != node.DriverSystemd || a.health.Healthy() != nil {
 		t.Errorf("driver %s, health %v", got, a.health.Healthy())
 	}

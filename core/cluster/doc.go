@@ -1,14 +1,14 @@
 // Package cluster makes the agent a node of a Kubernetes cluster: it registers the node, updates
-// its status and its lease, shows static pods as mirror pods, and writes the statuses of pods to the
-// API server.
+// its status and its lease, shows static pods as mirror pods, writes the statuses of pods to the API
+// server, and stops pods that must not run while the node is disconnected.
 //
 // Comes in: the node object of the agent, which describes the node; statuses of pods, whose changes
 // are reported by UID (Member.Changed); from the workers, the progress of pods that terminate. Goes
 // out: requests to the API server; labels, taints and annotations that others set there, into the
 // node object. Events are independent of Member and write events about pods and the node.
-// Member.Run owns five goroutines and waits for them: one registers the node and follows its
-// object, one writes its status, one renews its lease, one keeps the mirror pods, one writes the
-// statuses of pods.
+// Member.Run owns six goroutines and waits for them: one registers the node and follows its object,
+// one writes its status, one renews its lease, one keeps the mirror pods, one writes the statuses of
+// pods, one stops pods while the node is disconnected.
 //
 // # What is owed
 //
