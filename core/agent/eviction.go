@@ -127,6 +127,18 @@ func (n *Node) containerNames(uid types.UID) map[string]string {
 	return names
 }
 
+// runningContainers returns the names of a pod's running containers by ID.
+func (n *Node) runningContainers(uid types.UID) map[string]string {
+	observed, _ := n.cache.Get(uid)
+	names := map[string]string{}
+	for i := range observed.Containers {
+		if c := &observed.Containers[i]; c.State == status.StateRunning {
+			names[c.ID] = c.Name
+		}
+	}
+	return names
+}
+
 // layers returns what the writable layers of containers use.
 func (n *Node) layers(ctx context.Context) (map[string]eviction.Layer, error) {
 	found, err := n.runtime.WritableLayers(ctx)

@@ -17,7 +17,7 @@ import (
 // newLimits returns what evicts pods whose files exceed the pods' own limits.
 func (n *Node) newLimits(dedicated func() bool) *eviction.Limits {
 	return eviction.NewLimits(eviction.LimitsConfig{
-		Layout: parts.Layout(n.cfg), Containers: n.containerNames, Layers: n.layers, Dedicated: dedicated, Pods: evictable{n},
+		Layout: parts.Layout(n.cfg), Containers: n.runningContainers, Layers: n.layers, Dedicated: dedicated, Pods: evictable{n},
 		Critical: criticality(n.cfg, n.node).Critical, Evicted: n.meters.Evictions.Evicted, Log: n.log,
 	})
 }

@@ -27,7 +27,8 @@ type Eviction struct {
 	// MaxPodGracePeriod limits the grace period of pods that a soft threshold evicts; 0 or more. Parts
 	// of a second are ignored.
 	MaxPodGracePeriod time.Duration `toml:"max_pod_grace_period"`
-	// TenantsPayFirst evicts pods of tenants that use more than their pods request before others.
+	// TenantsPayFirst evicts pods of tenants that use more than their pods request before others. Inodes
+	// and process IDs cannot be requested: for them it is the tenant that uses most.
 	TenantsPayFirst bool `toml:"tenants_pay_first"`
 }
 

@@ -135,6 +135,7 @@ func (m *Manager) Run(ctx context.Context) {
 		}
 		for waited := time.Duration(0); waited < cleanupTimeout && pause(ctx, cleanupPeriod); waited += cleanupPeriod {
 			if m.cfg.Pods.CleanedUp(evicted) {
+				delete(m.evicted, evicted)
 				break
 			}
 		}

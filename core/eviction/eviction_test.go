@@ -216,6 +216,54 @@ func TestManager_continuesAtOnceWhenAPodHasTerminated(t *testing.T) {
 	})
 }
 
+// A static pod that was evicted has the same UID when its document comes back.
+func TestManager_evictsAPodThatCameBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "shop/a 0 - 9.5", "shop/b 0 - 0.1")
+		run(t, w.config(t, hardMemory), func(*Manager) {
+			for range 2 {
+				time.Sleep(5 * time.Minute)
+				if got := w.happened(); strings.Count(got, "evict a") != 1 || strings.Contains(got, "evict b") {
+					t.Errorf("happened %s", got)
+				}
+				p, u := podOf(t, "shop/a 0 - 9.5")
+				w.mu.Lock()
+				w.pods[p.UID], w.usage[p.UID] = p, u
+				w.mu.Unlock()
+			}
+		})
+	})
+}
+
+// TestManager_observesWithoutThresholds: Limits needs to know where images are.
+func TestManager_observesWithoutThresholds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "shop/a 0 - 1")
+		cfg := w.config(t, hardMemory)
+		cfg.Thresholds = nil
+		observed := &observing{Node: w}
+		cfg.Node = observed
+		run(t, cfg, func(*Manager) { time.Sleep(time.Minute) })
+		if observed.n == 0 {
+			t.Error("the node was not observed")
+		}
+		expect(t, w, "")
+	})
+}
+
+// observing counts observations.
+type observing struct {
+	Node
+	n int
+}
+
+func (o *observing) Observe(ctx context.Context) Observations {
+	o.n++
+	return o.Node.Observe(ctx)
+}
+
 func TestManager_sparesCriticalPods(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

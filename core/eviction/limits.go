@@ -43,10 +43,12 @@ const (
 	overDepth     = "Usage of EmptyDir volume %q cannot be compared with a limit: directories lie too deep in each other. "
 )
 
-// LimitsConfig holds the settings and dependencies of Limits. Containers, Layers and Dedicated have
-// the meaning of those of Node and MachineConfig.
+// LimitsConfig holds the settings and dependencies of Limits. Layers and Dedicated have the meaning of
+// those of MachineConfig and Node.
 type LimitsConfig struct {
-	Layout     pod.Layout
+	Layout pod.Layout
+	// Containers returns the names of a pod's running containers by ID. As with a kubelet, the files of
+	// a container that has ended count for no limit.
 	Containers func(uid types.UID) map[string]string
 	Layers     func(ctx context.Context) (map[string]Layer, error)
 	Dedicated  func() bool
@@ -219,19 +221,17 @@ func (l *Limits) exceeded(ctx context.Context, p *v1.Pod, of *podLimits, layers 
 	return "", ""
 }
 
-// containers returns what the containers of a pod use on the file system of pods, in bytes: their logs,
-// and their writable layers if those are on it.
+// containers returns what the running containers of a pod use on the file system of pods, in bytes:
+// their logs, and their writable layers if those are on it.
 func (l *Limits) containers(ctx context.Context, p *v1.Pod, layers map[string]Layer) map[string]int64 {
 	used := map[string]int64{}
-	for c := range pod.Containers(p) {
-		logs, _ := usage.Count(ctx, filepath.Join(l.cfg.Layout.LogDir(p), c.Name), math.MaxInt64) // the agent makes these files
-		used[c.Name] = logs.Bytes
-	}
-	if l.cfg.Dedicated() {
-		return used
-	}
+	dedicated := l.cfg.Dedicated()
 	for id, name := range l.cfg.Containers(p.UID) {
-		used[name] += layers[id].Bytes
+		logs, _ := usage.Count(ctx, filepath.Join(l.cfg.Layout.LogDir(p), name), math.MaxInt64) // the agent makes these files
+		used[name] = logs.Bytes
+		if !dedicated {
+			used[name] += layers[id].Bytes
+		}
 	}
 	return used
 }

@@ -152,3 +152,22 @@ func TestLimits_countsSeldom(t *testing.T) {
 		t.Errorf("evicted %q", o.evicted)
 	}
 }
+
+// TestLimits_ofContainersThatHaveEnded: as with a kubelet, only running containers count.
+func TestLimits_ofContainersThatHaveEnded(t *testing.T) {
+	t.Parallel()
+	f, o := &tree{dir: t.TempDir()}, &overLimits{}
+	o.pod, _ = podOf(t, "shop/web 0 - 0")
+	limits := v1.ResourceRequirements{Limits: v1.ResourceList{v1.ResourceEphemeralStorage: resource.MustParse("100Ki")}}
+	o.pod.Spec.InitContainers = []v1.Container{{Name: "init", Resources: limits}}
+	o.pod.Spec.Containers[0].Resources = limits
+	const kib = 1 << 10
+	f.write(t, "log/pods/shop_web_web/main/0.log", strings.Repeat("x", 60*kib), "log/pods/shop_web_web/init/0.log", strings.Repeat("x", 60*kib))
+	l := o.limits(f)
+	l.cfg.Layers = func(context.Context) (map[string]Layer, error) {
+		return map[string]Layer{"id": {Bytes: 20 * kib}, "of init": {Bytes: 60 * kib}, "main before": {Bytes: 60 * kib}}, nil
+	}
+	if l.look(t.Context()); len(o.evicted) != 0 {
+		t.Errorf("evicted %q", o.evicted)
+	}
+}

@@ -2,6 +2,7 @@ package eviction
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -19,9 +20,8 @@ const hardGrace = 1
 // pass reads the state of the node, updates the conditions, and evicts at most one pod. It returns
 // the pod, empty if no pod was evicted.
 func (m *Manager) pass(ctx context.Context) (evicted types.UID) {
-	if len(m.cfg.Thresholds) == 0 {
-		return ""
-	}
+	m.forgetEnded()
+	// Without thresholds, Limits still needs what Observe finds out about the file systems.
 	seen := m.cfg.Node.Observe(ctx)
 	if ctx.Err() != nil {
 		return ""
@@ -41,6 +41,18 @@ func (m *Manager) pass(ctx context.Context) (evicted types.UID) {
 		return ""
 	}
 	return m.evictOne(ctx, t, seen[t.Signal])
+}
+
+// forgetEnded removes pods from evicted that have terminated. A static pod may come back under its UID.
+func (m *Manager) forgetEnded() {
+	if len(m.evicted) == 0 {
+		return
+	}
+	active := map[types.UID]bool{}
+	for _, p := range m.cfg.Pods.Active() {
+		active[p.UID] = true
+	}
+	maps.DeleteFunc(m.evicted, func(uid types.UID, _ bool) bool { return !active[uid] })
 }
 
 // reclaimed frees resources of the node. It reports whether no threshold is known to be met after
@@ -80,15 +92,6 @@ func (m *Manager) containersHelp(s threshold.Signal) bool {
 // terminated yet, no other pod is evicted in its place.
 func (m *Manager) evictOne(ctx context.Context, t *threshold.Threshold, o Observation) (evicted types.UID) {
 	pods := m.cfg.Pods.Active()
-	active := map[types.UID]bool{}
-	for _, p := range pods {
-		active[p.UID] = true
-	}
-	for uid := range m.evicted {
-		if !active[uid] {
-			delete(m.evicted, uid)
-		}
-	}
 	usage := m.cfg.Node.Usage(ctx, pods, t.Signal)
 	if ctx.Err() != nil {
 		return ""

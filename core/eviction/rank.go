@@ -46,7 +46,7 @@ type ranked struct {
 }
 
 // rank returns the pods in the order in which they are evicted for a lack of a resource. First come
-// the pods of tenants that use more than their pods request, then pods of unknown usage, then those
+// the pods of tenants that use more than their share (overShare), then pods of unknown usage, then those
 // that use more than they request, then those of a lower priority, and then those that use most
 // beyond their requests. For process IDs, which cannot be requested, usage counts after priority.
 // tenant is nil if tenants do not matter.
@@ -96,10 +96,24 @@ func first(a, b bool) int {
 	return 1
 }
 
-// overShare returns the tenants whose pods together use more than they request together.
+// overShare returns the tenants whose pods together use more than they request together. Of inodes and
+// process IDs, which cannot be requested, it is the tenant that uses most, if the operator's pods do
+// not use more.
 func overShare(pods []*v1.Pod, usage map[types.UID]Usage, name v1.ResourceName, tenant func(namespace string) string) map[string]bool {
 	over := map[string]bool{}
 	if tenant == nil {
+		return over
+	}
+	if name == inodes || name == pids {
+		used, most := map[string]int64{}, int64(0)
+		for _, p := range pods {
+			t := tenant(p.Namespace)
+			used[t] += usage[p.UID].Total
+			most = max(most, used[t])
+		}
+		for t, n := range used {
+			over[t] = t != "" && n == most && n > used[""]
+		}
 		return over
 	}
 	left := map[string]resource.Quantity{}
