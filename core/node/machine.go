@@ -101,12 +101,18 @@ func overReserved(name, reserved, has string) error {
 	return fmt.Errorf("%s of %s are reserved for other programs than pods, and the machine has %s: reserve less in node.system_reserved and node.kube_reserved", reserved, name, has)
 }
 
-// UnreservedPIDs returns the number of process IDs of the machine that are not reserved.
+// UnreservedPIDs returns the number of process IDs of the machine that are not reserved. The kernel
+// has limits of IDs and of tasks; the lower one counts, as with a kubelet.
 func UnreservedPIDs(reserved int64) (int64, error) {
-	has, err := number("/proc/sys/kernel/pid_max")
+	ids, err := number("/proc/sys/kernel/pid_max")
 	if err != nil {
 		return 0, fmt.Errorf("read the number of process IDs: %w", err)
 	}
+	tasks, err := number("/proc/sys/kernel/threads-max")
+	if err != nil {
+		return 0, fmt.Errorf("read how many tasks the kernel allows: %w", err)
+	}
+	has := min(ids, tasks)
 	if reserved >= has {
 		return 0, overReserved("pid", strconv.FormatInt(reserved, 10), strconv.FormatInt(has, 10))
 	}

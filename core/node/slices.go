@@ -141,7 +141,24 @@ type systemdUnits struct {
 }
 
 func newSystemdUnits() *systemdUnits {
-	return &systemdUnits{connect: func() (*dbus.Conn, error) { return dbus.ConnectSystemBus() }}
+	return &systemdUnits{connect: func() (*dbus.Conn, error) { return systemBus(unitTimeout) }}
+}
+
+// systemBus connects to D-Bus. A D-Bus that takes connections and does not answer is an error after
+// the limit.
+func systemBus(limit time.Duration) (*dbus.Conn, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	slow := time.AfterFunc(limit, cancel) // not a deadline: the connection lives on with ctx
+	conn, err := dbus.ConnectSystemBus(dbus.WithContext(ctx))
+	if !slow.Stop() {
+		err = fmt.Errorf("no answer within %s", limit)
+	}
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	context.AfterFunc(conn.Context(), cancel)
+	return conn, nil
 }
 
 func (u *systemdUnits) start(name string, properties []property) error {

@@ -3,11 +3,13 @@ package node
 import (
 	"fmt"
 	"math"
+	"net"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/godbus/dbus/v5"
 	"github.com/google/go-cmp/cmp"
@@ -213,5 +215,19 @@ func TestQuotaPerSecond(t *testing.T) {
 		if got := quotaPerSecond(quota); got != want {
 			t.Errorf("%d µs of a period are %d µs a second, want %d", quota, got, want)
 		}
+	}
+}
+
+func TestSystemBus_thatDoesNotAnswer(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "bus")
+	bus, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bus.Close()
+	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path="+socket)
+	conn, err := systemBus(50 * time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "no answer within 50ms") {
+		t.Errorf("connection %v, error %v", conn, err)
 	}
 }
