@@ -33,23 +33,30 @@ func (s *Stats) collectCadvisor(ctx context.Context, out series) {
 	group := &scope{series: out, at: r.At, labels: []string{"", rootCgroup, "", "", "", ""}}
 	group.processor(r.Node.CPU, &r.Kernel)
 	group.ram(r.Node.Memory, r.Node.Swap, &r.Kernel)
+	names := map[string]string{}
+	device := func(number string) string {
+		if _, known := names[number]; !known {
+			names[number] = s.cfg.Kernel.DeviceName(number)
+		}
+		return names[number]
+	}
 	for i := range r.Pods {
-		s.cadvisorPod(&r.Pods[i], r.At, out)
+		s.cadvisorPod(&r.Pods[i], r.At, out, device)
 	}
 }
 
 // cadvisorPod adds the series of a pod: those of its cgroup have no container, those of its network
-// have the sandbox as name.
-func (s *Stats) cadvisorPod(p *Pod, at time.Time, out series) {
+// have the sandbox as name. device returns the name of a block device.
+func (s *Stats) cadvisorPod(p *Pod, at time.Time, out series, device func(number string) string) {
 	name, namespace := p.Stats.PodRef.Name, p.Stats.PodRef.Namespace
 	group := &scope{series: out, at: at, labels: []string{"", cgroupOr(p.Cgroup, p.Stats.PodRef.UID), "", "", namespace, name}}
-	group.all(p.Stats.CPU, p.Stats.Memory, p.Stats.Swap, &p.Kernel)
+	group.all(p.Stats.CPU, p.Stats.Memory, p.Stats.Swap, &p.Kernel, device)
 	sandbox := &scope{series: out, at: at, labels: []string{"", cgroupOr(p.SandboxCgroup, p.Sandbox), "", p.Sandbox, namespace, name}}
 	sandbox.network(p.Interfaces, p.Stats.Network)
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		one := &scope{series: out, at: at, labels: []string{c.Stats.Name, cgroupOr(c.Cgroup, c.ID), c.Image, c.ID, namespace, name}}
-		one.all(c.Stats.CPU, c.Stats.Memory, c.Stats.Swap, &c.Kernel)
+		one.all(c.Stats.CPU, c.Stats.Memory, c.Stats.Swap, &c.Kernel, device)
 		if start := c.Stats.StartTime.Time; start.Unix() > 0 {
 			one.add(&cadvisorStart, float64(start.UnixNano())/second)
 		}
@@ -98,7 +105,7 @@ func (s *scope) maybe(f *family, value *uint64, unit float64, more ...string) {
 	s.series.maybe(f, s.at, value, unit, s.with(more)...)
 }
 
-func (s *scope) all(c *statsapi.CPUStats, m *statsapi.MemoryStats, w *statsapi.SwapStats, k *kernel.Cgroup) {
+func (s *scope) all(c *statsapi.CPUStats, m *statsapi.MemoryStats, w *statsapi.SwapStats, k *kernel.Cgroup, device func(number string) string) {
 	s.processor(c, k)
 	s.ram(m, w, k)
 	s.specification(k)
@@ -107,10 +114,11 @@ func (s *scope) all(c *statsapi.CPUStats, m *statsapi.MemoryStats, w *statsapi.S
 	s.maybe(&threadsMax, k.TasksLimit, 1)
 	for i := range k.Devices {
 		d := &k.Devices[i]
-		s.add(&fsReadBytes, float64(d.ReadBytes), d.Number)
-		s.add(&fsWriteBytes, float64(d.WrittenBytes), d.Number)
-		s.add(&fsReads, float64(d.Reads), d.Number)
-		s.add(&fsWrites, float64(d.Writes), d.Number)
+		name := device(d.Number)
+		s.add(&fsReadBytes, float64(d.ReadBytes), name)
+		s.add(&fsWriteBytes, float64(d.WrittenBytes), name)
+		s.add(&fsReads, float64(d.Reads), name)
+		s.add(&fsWrites, float64(d.Writes), name)
 	}
 }
 

@@ -65,6 +65,7 @@ func measuredRig(t *testing.T) (r *rig, hide []string) {
 		"pids.current": "5\n", "pids.max": "100\n", "cpu.weight": "39\n", "cpu.max": "50000 100000\n", "io.stat": "8:0 rbytes=1 wbytes=2 rios=3 wios=4\n",
 		"cpu.pressure": waits, "memory.pressure": waits, "io.pressure": waits, "cgroup.procs": "7\n8\n",
 	}
+	r.write(t, map[string]string{"sys/dev/block/8:0/uevent": "DEVNAME=sda\n"})
 	r.write(t, cgroup("web", "", counters))
 	r.write(t, cgroup("web", id, counters))
 	return r, []string{id, "CONTAINER", sandbox, "SANDBOX"}

@@ -130,18 +130,19 @@ func (k *Kernel) Pods(root string) map[types.UID]string {
 	if point == "" {
 		return pods
 	}
-	for _, name := range directories(filepath.Join(point, root)) {
-		if uid := podUID(name); uid != "" {
-			pods[uid] = filepath.Join(root, name)
-			continue
-		}
-		if class := strings.TrimSuffix(name, slice); !strings.HasSuffix(class, "burstable") && !strings.HasSuffix(class, "besteffort") {
-			continue
-		}
-		for _, below := range directories(filepath.Join(point, root, name)) {
-			if uid := podUID(below); uid != "" {
-				pods[uid] = filepath.Join(root, name, below)
+	find := func(cgroup string) (others []string) {
+		for _, name := range directories(filepath.Join(point, cgroup)) {
+			if uid := podUID(filepath.Base(cgroup), name); uid != "" {
+				pods[uid] = filepath.Join(cgroup, name)
+			} else {
+				others = append(others, name)
 			}
+		}
+		return others
+	}
+	for _, name := range find(root) {
+		if class := strings.TrimSuffix(name, slice); strings.HasSuffix(class, "burstable") || strings.HasSuffix(class, "besteffort") {
+			find(filepath.Join(root, name))
 		}
 	}
 	return pods
@@ -150,16 +151,21 @@ func (k *Kernel) Pods(root string) map[types.UID]string {
 // slice ends the names of the cgroups that systemd makes.
 const slice = ".slice"
 
-// podUID returns the UID in the name of a pod's cgroup, empty for another name.
-func podUID(name string) types.UID {
-	if rest, ok := strings.CutPrefix(name, "pod"); ok && !strings.HasSuffix(name, slice) {
-		return types.UID(rest)
+// podUID returns the UID in the name of a pod's cgroup in its parent, empty for another name. The name
+// of a slice begins with that of its parent.
+func podUID(parent, name string) types.UID {
+	name, isSlice := strings.CutSuffix(name, slice)
+	if isSlice {
+		name = strings.TrimPrefix(name, strings.TrimSuffix(parent, slice)+"-")
 	}
-	name, ok := strings.CutSuffix(name, slice)
-	if at := strings.LastIndex(name, "-pod"); ok && at >= 0 {
-		return types.UID(strings.ReplaceAll(name[at+len("-pod"):], "_", "-"))
+	rest, ok := strings.CutPrefix(name, "pod")
+	switch {
+	case !ok:
+		return ""
+	case isSlice:
+		return types.UID(strings.ReplaceAll(rest, "_", "-"))
 	}
-	return ""
+	return types.UID(rest)
 }
 
 // Exists reports whether a cgroup exists.

@@ -156,6 +156,11 @@ func TestPods(t *testing.T) {
 		"systemd": {"/w.slice", []string{"w.slice/w-podg_1.slice", "w.slice/w-burstable.slice/w-burstable-podb_1.slice", "w.slice/x.service"}, map[types.UID]string{
 			"g-1": "/w.slice/w-podg_1.slice", "b-1": "/w.slice/w-burstable.slice/w-burstable-podb_1.slice",
 		}},
+		"a root below a slice that begins like a pod": {"/e.slice/e-pods.slice", []string{
+			"e.slice/e-pods.slice/e-pods-podg_1.slice", "e.slice/e-pods.slice/e-pods-burstable.slice/e-pods-burstable-podb_1.slice",
+		}, map[types.UID]string{
+			"g-1": "/e.slice/e-pods.slice/e-pods-podg_1.slice", "b-1": "/e.slice/e-pods.slice/e-pods-burstable.slice/e-pods-burstable-podb_1.slice",
+		}},
 		"no root yet": {"/wardlet", nil, map[types.UID]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -271,5 +276,15 @@ func TestOpen_thisMachine(t *testing.T) {
 	used, since, err := k.CPU()
 	if err != nil || used < process.CPU || since.After(time.Now()) {
 		t.Errorf("CPU %d since %v, %v", used, since, err)
+	}
+}
+
+func TestDeviceName(t *testing.T) {
+	t.Parallel()
+	k := machine(t, map[string]string{"proc/self/mountinfo": mountsV2, "sys/dev/block/8:0/uevent": "MAJOR=8\nMINOR=0\nDEVNAME=sda\nDEVTYPE=disk\n"})
+	for number, want := range map[string]string{"8:0": "/dev/sda", "8:16": "8:16"} {
+		if got := k.DeviceName(number); got != want {
+			t.Errorf("%s is %s, want %s", number, got, want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -122,4 +123,19 @@ func (k *Kernel) Tasks() (now, most int64, err error) {
 		}
 	}
 	return now, most, nil
+}
+
+// DeviceName returns the path of a block device with a number such as "8:0", as cAdvisor names it; the
+// number if the kernel does not name the device.
+func (k *Kernel) DeviceName(number string) string {
+	content, err := text(filepath.Join(k.root, "sys/dev/block", number, "uevent"))
+	if err != nil {
+		return number
+	}
+	for line := range strings.Lines(content) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "DEVNAME="); ok && name != "" {
+			return "/dev/" + name
+		}
+	}
+	return number
 }
