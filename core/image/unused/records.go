@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -67,10 +70,11 @@ func (c *Collector) unused(ctx context.Context) ([]*record, error) {
 	if len(free) == 0 {
 		return nil, nil
 	}
-	// Names of pods may be short; only the runtime knows which image they mean.
+	// Names of pods may be short; only the runtime knows which image they mean. A name that means none,
+	// such as the beginning of two IDs, is an unknown error to it, and keeps no image.
 	for _, name := range c.cfg.Wanted() {
 		image, err := c.cfg.Runtime.Image(ctx, name)
-		if err != nil {
+		if answer, ok := status.FromError(err); err != nil && (!ok || answer.Code() != codes.Unknown) {
 			return nil, err
 		}
 		if image != nil {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/wardlet/wardlet/core/internal/filesystem"
 	"github.com/wardlet/wardlet/core/pod"
@@ -39,8 +41,11 @@ type node struct {
 
 // failure returns the error of a method. The caller must hold mu.
 func (n *node) failure(method string) error {
-	if n.fails == method {
+	switch n.fails {
+	case method:
 		return errors.New(method + " fails")
+	case method + " for this name":
+		return fmt.Errorf("look up the image: %w", status.Error(codes.Unknown, "ambiguous"))
 	}
 	return nil
 }
@@ -217,6 +222,10 @@ func TestCollector_Run(t *testing.T) {
 		"a wanted image that cannot be looked up": {
 			images: "ab", passes: 2, before: func(n *node, _ int) { n.available, n.fails, n.wanted = filled, "Image", []string{"x"} },
 			events: []string{"ImageGCFailed: Image fails"},
+		},
+		"a wanted name that means two images": {
+			images: "ab", passes: 1, removed: "b", reason: ReasonSpace, events: []string{full},
+			before: func(n *node, _ int) { n.available, n.fails, n.wanted = filled, "Image for this name", []string{"a", "x"} },
 		},
 		"a removal that fails": {
 			images: "ab", passes: 2, before: func(n *node, _ int) { n.available, n.fails = filled, "RemoveImage" },

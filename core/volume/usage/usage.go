@@ -32,7 +32,7 @@ type Usage struct {
 
 // Count returns how much the files below a directory use. It stops once that is more than most, or
 // directories are nested too deep. A directory that does not exist uses nothing. It follows no
-// link, and does not count other mounted file systems. It returns an error if ctx is done or
+// link, and does not count what is mounted below the directory. It returns an error if ctx is done or
 // something could not be counted.
 func Count(ctx context.Context, path string, most int64) (Usage, error) {
 	c := count{ctx: ctx, most: most}
@@ -85,7 +85,7 @@ func (c *count) directory(dir *os.File, depth int) error {
 			if c.ctx.Err() != nil {
 				return c.ctx.Err()
 			}
-			if err := c.entry(dir, e.Name(), depth); err != nil && first == nil {
+			if err := c.entry(dir, e, depth); err != nil && first == nil {
 				first = err
 			}
 			if c.used > c.most || c.deep {
@@ -101,30 +101,49 @@ func (c *count) directory(dir *os.File, depth int) error {
 	}
 }
 
-func (c *count) entry(dir *os.File, name string, depth int) error {
-	at := int(dir.Fd())
+// entry counts an entry of a directory, with what is below it. A directory is opened before anything
+// of it is read, and not at all if something is mounted there: the server of a network file system may
+// never answer.
+func (c *count) entry(dir *os.File, e os.DirEntry, depth int) error {
+	if e.IsDir() {
+		return c.below(dir, e.Name(), depth)
+	}
 	var stat unix.Stat_t
-	err := unix.Fstatat(at, name, &stat, unix.AT_SYMLINK_NOFOLLOW)
-	if errors.Is(err, os.ErrNotExist) || err == nil && uint64(stat.Dev) != c.device { //nolint:unconvert // narrower on some architectures
+	err := unix.Fstatat(int(dir.Fd()), e.Name(), &stat, unix.AT_SYMLINK_NOFOLLOW)
+	if errors.Is(err, os.ErrNotExist) || err == nil && c.isForeign(&stat) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	c.inodes++
-	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
-		c.used += stat.Blocks * blockSize / int64(max(stat.Nlink, 1))
-		return nil
+	c.used += stat.Blocks * blockSize / int64(max(stat.Nlink, 1))
+	return nil
+}
+
+func (c *count) below(parent *os.File, name string, depth int) error {
+	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	fd, err := unix.Openat2(int(parent.Fd()), name, &unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_XDEV})
+	if errors.Is(err, unix.ENOSYS) { // before Linux 5.6
+		fd, err = unix.Openat(int(parent.Fd()), name, flags, 0)
 	}
-	c.used += stat.Blocks * blockSize
-	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
-		return nil // it was replaced meanwhile
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EXDEV) {
+		return nil // it was replaced meanwhile, or something is mounted there
 	}
 	if err != nil {
 		return err
 	}
-	below := os.NewFile(uintptr(fd), name)
-	defer below.Close()
-	return c.directory(below, depth+1)
+	dir := os.NewFile(uintptr(fd), name)
+	defer dir.Close()
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil || c.isForeign(&stat) {
+		return err
+	}
+	c.inodes++
+	c.used += stat.Blocks * blockSize
+	return c.directory(dir, depth+1)
+}
+
+func (c *count) isForeign(stat *unix.Stat_t) bool {
+	return uint64(stat.Dev) != c.device //nolint:unconvert // narrower on some architectures
 }
