@@ -122,6 +122,9 @@ func (a *app) kubeletCommand() *cobra.Command {
 			switch {
 			case err != nil:
 				return err
+			case command.Help:
+				fmt.Fprintln(a.Out, "Runs wardlet with the command line of a kubelet. It takes the flags of a kubelet;\nwardlet check --kubelet-flags \"...\" says which of them have no effect here.\nWith the name wardlet, the program has other commands: wardlet --help.")
+				return nil
 			case command.Version:
 				fmt.Fprintln(a.Out, "Kubernetes", agent.KubeletVersion(version))
 				return nil

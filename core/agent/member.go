@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/cluster"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/kube"
+	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/runtime"
@@ -345,6 +347,13 @@ func (s staticPods) All() (pods []*v1.Pod, complete bool) {
 		}
 	}
 	return pods, complete
+}
+
+// Wanted implements cluster.Statics.
+func (s staticPods) Wanted(name types.NamespacedName) bool {
+	return slices.ContainsFunc(s.mux.Pods(), func(d mux.Desired) bool {
+		return d.Pod.Name == name.Name && d.Pod.Namespace == name.Namespace && pod.IsStatic(d.Pod)
+	})
 }
 
 // Mirrors implements cluster.Statics.

@@ -29,9 +29,12 @@ const reasonMirror = "FailedMirrorPod"
 
 // Statics are the static pods of this node. The methods do not block.
 type Statics interface {
-	// All returns the static pods, in no order. complete is false while a source has not answered, so
-	// that more pods may come.
+	// All returns the static pods that have a status, in no order. complete is false while a source has
+	// not answered, so that more pods may come.
 	All() (pods []*v1.Pod, complete bool)
+	// Wanted reports whether a source has a static pod of that name, also one without a status: after a
+	// start of the agent no pod has one until the runtime answers.
+	Wanted(name types.NamespacedName) bool
 	// Mirrors returns the mirror pods on this node that the API server had when it was last read.
 	Mirrors() []*v1.Pod
 	// Ends reports whether a static pod that no source wants has not ended yet.
@@ -113,7 +116,12 @@ func (m *Member) mirrorAll(ctx context.Context, problems *trouble) {
 			failed++ // a source that has not answered may have its static pod
 			break
 		}
-		if old := m.mirrors[name]; m.cfg.Statics.Ends(types.UID(p.Annotations[pod.AnnotationMirror])) {
+		uid := types.UID(p.Annotations[pod.AnnotationMirror])
+		old := m.mirrors[name]
+		if old != nil {
+			uid = old.static.UID // a manifest may name its own
+		}
+		if m.cfg.Statics.Wanted(name) || m.cfg.Statics.Ends(uid) {
 			if old != nil {
 				known[name] = old // its last status is still to come
 			}

@@ -31,6 +31,8 @@ type mirroring struct {
 	static     []*v1.Pod
 	incomplete bool
 	ends       map[types.UID]bool
+	// waiting is the name of a static pod without a status.
+	waiting string
 	// there are the pods of the server, and seen are those that the node has read, by name.
 	there, seen map[string]*v1.Pod
 	refuse      func(p *v1.Pod) (code int, reason metav1.StatusReason, message string)
@@ -39,8 +41,9 @@ type mirroring struct {
 	events      []string
 }
 
-func (m *mirroring) All() ([]*v1.Pod, bool)  { return m.static, !m.incomplete }
-func (m *mirroring) Ends(uid types.UID) bool { return m.ends[uid] }
+func (m *mirroring) All() ([]*v1.Pod, bool)                { return m.static, !m.incomplete }
+func (m *mirroring) Ends(uid types.UID) bool               { return m.ends[uid] }
+func (m *mirroring) Wanted(name types.NamespacedName) bool { return name.Name == m.waiting }
 func (m *mirroring) Event(p *v1.Pod, kind, reason, message string) {
 	m.events = append(m.events, fmt.Sprintf("%s %s %s %s", p.Name, kind, reason, message))
 }
@@ -141,8 +144,10 @@ func TestMirrorPods_followStaticPods(t *testing.T) {
 	m.there["late"].Annotations[pod.AnnotationMirror] = "5"
 	m.read()
 	step("while a source has not answered, which may have the other pod", "create web")
-	m.incomplete = false
-	step("when it has answered", "delete late")
+	m.incomplete, m.waiting = false, "late"
+	step("when it has answered, and its pod has no status yet", "")
+	m.waiting = ""
+	step("when it does not have the pod", "delete late")
 	m.read()
 	if got := m.there["web"]; got.Annotations[pod.AnnotationMirror] != "1" || got.OwnerReferences[0].UID != "node" || got.Spec.NodeName != "n" {
 		t.Errorf("created %+v", got)
@@ -164,17 +169,19 @@ func TestMirrorPods_followStaticPods(t *testing.T) {
 	m.static[0] = staticPod("web", "2")
 	step("another version", "delete web, create web")
 	m.read()
-	m.ends["2"] = true
+	m.static[0].UID = "own"
+	step("with a UID of its own", "")
+	m.ends["own"] = true
 	m.static = nil
 	step("the static pod is terminating", "")
-	if !m.member.Mirrored("2") {
+	if !m.member.Mirrored("own") {
 		t.Error("a terminating pod has no mirror pod any more")
 	}
 	m.ends = nil
 	step("the static pod has ended", "delete web")
 	m.read()
 	step("no pod", "")
-	if m.member.Mirrored("2") {
+	if m.member.Mirrored("own") {
 		t.Error("the mirror pod is still known")
 	}
 	m.there["liar"] = staticPod("liar", "7")

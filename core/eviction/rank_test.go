@@ -70,10 +70,10 @@ func TestRank(t *testing.T) {
 		"tenants are not told apart from others": {v1.ResourceMemory, nil, []string{
 			"shop/operator 0 - 9", "tenant-b/over 1 1Gi 2", "tenant-a/over 9 1Gi 3", "tenant-a/within 0 2Gi 1",
 		}},
-		"the tenant with most process IDs pays": {pids, tenant, []string{"tenant-a/any 0 - 1", "tenant-a/bomb 9 - 9", "shop/any 0 - 8", "tenant-b/any 0 - 5"}},
+		"the tenant with most process IDs pays":         {pids, tenant, []string{"tenant-a/any 0 - 1", "tenant-a/bomb 9 - 9", "shop/any 0 - 8", "tenant-b/any 0 - 5"}},
 		"no tenant pays for the operator's process IDs": {pids, tenant, []string{"shop/bomb 0 - 9", "tenant-a/any 9 - 1"}},
 		"no tenant pays for the operator's inodes":      {inodes, tenant, []string{"shop/most 0 - 9", "tenant-a/any 0 - 1"}},
-		"equal pods by their names":            {v1.ResourceMemory, nil, []string{"a/a 0 - 1", "a/b 0 - 1", "b/a 0 - 1"}},
+		"equal pods by their names":                     {v1.ResourceMemory, nil, []string{"a/a 0 - 1", "a/b 0 - 1", "b/a 0 - 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

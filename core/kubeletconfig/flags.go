@@ -23,8 +23,8 @@ type Command struct {
 	Kubeconfig, BootstrapKubeconfig string
 	// RootDir is the directory of pods, and CertDir that of certificates.
 	RootDir, CertDir string
-	// Version asks for the version instead of a node agent.
-	Version bool
+	// Version and Help ask for the version, and for help, instead of a node agent.
+	Version, Help bool
 
 	hostname, nodeIP, nodeLabels   string
 	providerConfig, providerBinDir string
@@ -155,14 +155,19 @@ var fieldFlags = map[string]flag{
 	"seccomp-default":                              {field: "seccompDefault"},
 }
 
+// ignoredSwitches are ignored flags that may stand without a value.
+var ignoredSwitches = []string{
+	"log-json-split-stream", "log-text-split-stream", "experimental-allocatable-ignore-eviction", "enable-load-reader", "log-cadvisor-usage", "storage-driver-secure",
+}
+
 // ignoredFlags are the flags without an effect on pods, and those whose effect the agent always has.
 var ignoredFlags = []string{
-	"v", "vmodule", "log-flush-frequency", "log-json-info-buffer-size", "log-json-split-stream", "log-text-info-buffer-size", "log-text-split-stream",
-	"pod-infra-container-image", "runtime-cgroups", "experimental-mounter-path", "experimental-allocatable-ignore-eviction",
+	"vmodule", "log-flush-frequency", "log-json-info-buffer-size", "log-text-info-buffer-size",
+	"pod-infra-container-image", "runtime-cgroups", "experimental-mounter-path",
 	// Those of cAdvisor.
-	"application-metrics-count-limit", "boot-id-file", "container-hints", "containerd", "containerd-namespace", "enable-load-reader", "event-storage-age-limit",
-	"event-storage-event-limit", "global-housekeeping-interval", "housekeeping-interval", "log-cadvisor-usage", "machine-id-file", "storage-driver-buffer-duration",
-	"storage-driver-db", "storage-driver-host", "storage-driver-password", "storage-driver-secure", "storage-driver-table", "storage-driver-user",
+	"application-metrics-count-limit", "boot-id-file", "container-hints", "containerd", "containerd-namespace", "event-storage-age-limit",
+	"event-storage-event-limit", "global-housekeeping-interval", "housekeeping-interval", "machine-id-file", "storage-driver-buffer-duration",
+	"storage-driver-db", "storage-driver-host", "storage-driver-password", "storage-driver-table", "storage-driver-user",
 	"minimum-container-ttl-duration", "maximum-dead-containers-per-container", "maximum-dead-containers",
 }
 
@@ -184,13 +189,18 @@ func ParseCommand(args []string) (*Command, error) {
 	}
 	flags.StringVar(&c.RootDir, "root-dir", DefaultRootDir, "")
 	flags.StringVar(&c.CertDir, "cert-dir", DefaultCertDir, "")
-	flags.BoolVar(&c.Version, "version", false, "")
+	version := flags.String("version", "false", "")
+	flags.Lookup("version").NoOptDefVal = "true"
+	flags.BoolVarP(&c.Help, "help", "h", false, "")
+	flags.StringP("v", "v", "", "")
 	provider := flags.String("cloud-provider", "", "")
 	lock := flags.String("lock-file", "", "")
 	contention := flags.Bool("exit-on-lock-contention", false, "")
 	for _, name := range ignoredFlags {
 		flags.String(name, "", "")
-		flags.Lookup(name).NoOptDefVal = "true"
+	}
+	for _, name := range ignoredSwitches {
+		flags.Bool(name, false, "")
 	}
 	values := map[string]*[]string{}
 	for name := range fieldFlags {
@@ -203,6 +213,7 @@ func ParseCommand(args []string) (*Command, error) {
 	if err := flags.Parse(args); err != nil {
 		return nil, strict.Errors{{File: commandLine, Message: err.Error()}}
 	}
+	c.Version = *version != "false"
 	var faults strict.Errors
 	if rest := flags.Args(); len(rest) > 0 {
 		faults = append(faults, strict.Error{File: commandLine, Message: fmt.Sprintf("%q is no flag", rest[0])})

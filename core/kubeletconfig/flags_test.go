@@ -54,6 +54,24 @@ func TestParseCommand_kubeadm(t *testing.T) {
 	}
 }
 
+// These are spellings that a kubelet accepts.
+func TestParseCommand_accepted(t *testing.T) {
+	t.Parallel()
+	for _, flags := range []string{
+		"-v=2", "-v 2", "-v2", "--v 2", "--v=2", "--runtime-cgroups /x", "--pod-infra-container-image registry.example/pause:3", "--log-json-split-stream",
+		"--log-json-split-stream=false --storage-driver-user cadvisor", "--fail-swap-on --rotate-certificates=true", "--max_pods 50",
+	} {
+		if c, err := ParseCommand(strings.Fields(flags)); err != nil || c.Version || c.Help {
+			t.Errorf("%s: %+v, %v", flags, c, err)
+		}
+	}
+	for flags, want := range map[string]Command{"--version": {Version: true}, "--version=raw": {Version: true}, "--version=false": {}, "--help": {Help: true}, "-h": {Help: true}} {
+		if c, err := ParseCommand(strings.Fields(flags)); err != nil || c.Version != want.Version || c.Help != want.Help {
+			t.Errorf("%s: %+v, %v", flags, c, err)
+		}
+	}
+}
+
 func TestParseCommand_refused(t *testing.T) {
 	t.Parallel()
 	for flags, want := range map[string]string{

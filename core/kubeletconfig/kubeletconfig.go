@@ -3,6 +3,7 @@ package kubeletconfig
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -36,7 +37,7 @@ type Configuration struct {
 }
 
 // Read reads what a kubelet's command line names: the file of the configuration, and the drop-in
-// files of a directory in the order of their names. A drop-in file changes the fields that it has, and
+// files of a directory in the order of their paths. Relative paths in a file begin at its directory. A drop-in file changes the fields that it has, and
 // flags win over files; maps are merged and lists are replaced, as with a kubelet. Without a kubeconfig,
 // it is an error if an API server would have to decide what clients of the node's API may do. The error
 // has every fault with its file and line; its type is then strict.Errors.
@@ -63,6 +64,9 @@ func Read(command *Command) (*Configuration, error) {
 			all.fields[f.name] = f
 		}
 	}
+	if err := errors.Join(all.absolutePaths(), command.absolutePaths()); err != nil {
+		return nil, err
+	}
 	c, err := all.convert()
 	if err != nil {
 		return nil, err
@@ -80,13 +84,51 @@ func Parse(path string, text []byte) (*Configuration, error) {
 	return d.convert()
 }
 
-// pathsOf returns the paths of the configuration and of its drop-in files.
+// pathFields are the fields whose relative paths begin at the directory of their file.
+var pathFields = []string{"staticPodPath", "podLogsDir", "resolvConf", "tlsCertFile", "tlsPrivateKeyFile", "authentication.x509.clientCAFile"}
+
+// absolutePaths makes the paths of files absolute: an agent.toml is elsewhere.
+func (d *document) absolutePaths() error {
+	for _, name := range pathFields {
+		f := d.fields[name]
+		if f == nil || f.node.Kind != yaml.ScalarNode || f.node.Value == "" || f.blank() || filepath.IsAbs(f.node.Value) {
+			continue
+		}
+		path := f.node.Value
+		if !strings.HasPrefix(f.file, commandLine) {
+			path = filepath.Join(filepath.Dir(f.file), path)
+		}
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return fmt.Errorf("the path %s of the kubelet's configuration begins at no directory: %w", name, err)
+		}
+		f.node.Value = path
+	}
+	return nil
+}
+
+// absolutePaths makes the paths of flags absolute. They begin at the working directory.
+func (c *Command) absolutePaths() error {
+	for _, path := range []*string{&c.Kubeconfig, &c.BootstrapKubeconfig, &c.RootDir, &c.CertDir, &c.providerConfig, &c.providerBinDir} {
+		if *path == "" {
+			continue
+		}
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return fmt.Errorf("the path %s of the kubelet's flags begins at no directory: %w", *path, err)
+		}
+		*path = absolute
+	}
+	return nil
+}
+
+// pathsOf returns the paths of the configuration and of its drop-in files, in a kubelet's order: that
+// of their paths.
 func pathsOf(path, dropIns string) ([]string, error) {
 	var paths []string
 	if path != "" {
 		paths = append(paths, path)
 	}
-	given := len(paths)
 	if dropIns == "" {
 		return paths, nil
 	}
@@ -99,7 +141,6 @@ func pathsOf(path, dropIns string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the drop-in directory of the kubelet's configuration: %w", err)
 	}
-	slices.SortStableFunc(paths[given:], func(a, b string) int { return cmp.Compare(filepath.Base(a), filepath.Base(b)) })
 	return paths, nil
 }
 

@@ -1,6 +1,7 @@
 package kubeletconfig
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,6 +196,47 @@ func TestRead_dropIns(t *testing.T) {
 	}
 	if strings.Contains(string(text), "frequency") {
 		t.Errorf("a field that a drop-in file removed is in\n%s", text)
+	}
+}
+
+// A kubelet reads the directory with its subdirectories, in the order of paths.
+func TestRead_dropInsOfSubdirectories(t *testing.T) {
+	t.Parallel()
+	command := written(t, head+"maxPods: 50\n", head+"maxPods: 60\n")
+	below := filepath.Join(command.ConfigDir, "2-site")
+	if err := errors.Join(os.Mkdir(below, 0o755), os.WriteFile(filepath.Join(below, "0.conf"), []byte(head+"maxPods: 70\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Read(command)
+	if err != nil || c.Table("node")["max_pods"] != int64(70) {
+		t.Errorf("node %v, %v", c.Table("node"), err)
+	}
+}
+
+// Relative paths of a file begin at its directory, those of flags at the working directory.
+func TestRead_relativePaths(t *testing.T) {
+	t.Parallel()
+	command := written(t, head+"staticPodPath: manifests\nresolvConf: /etc/resolv.conf\nauthentication: {x509: {clientCAFile: ../ca.crt}}\ntlsCertFile: \"\"\n")
+	command.CertDir = "pki"
+	c, err := Read(command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := c.TOML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(command.Config)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`path = "` + dir + `/manifests"`, `resolv_conf = "/etc/resolv.conf"`, `client_ca_file = "` + filepath.Dir(dir) + `/ca.crt"`, `cert_dir = "` + here + `/pki"`,
+	} {
+		if !strings.Contains(string(text), want+"\n") {
+			t.Errorf("no line %s in\n%s", want, text)
+		}
 	}
 }
 

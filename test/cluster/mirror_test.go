@@ -43,6 +43,8 @@ func (k *knownStatics) Mirrors() []*v1.Pod {
 
 func (k *knownStatics) Ends(types.UID) bool { return false }
 
+func (k *knownStatics) Wanted(types.NamespacedName) bool { return false }
+
 func (k *knownStatics) Event(_ *v1.Pod, _, reason, message string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -225,7 +225,9 @@ func TestCollector_Run(t *testing.T) {
 		},
 		"a wanted name that means two images": {
 			images: "ab", passes: 1, removed: "b", reason: ReasonSpace, events: []string{full},
-			before: func(n *node, _ int) { n.available, n.fails, n.wanted = filled, "Image for this name", []string{"a", "x"} },
+			before: func(n *node, _ int) {
+				n.available, n.fails, n.wanted = filled, "Image for this name", []string{"a", "x"}
+			},
 		},
 		"a removal that fails": {
 			images: "ab", passes: 2, before: func(n *node, _ int) { n.available, n.fails = filled, "RemoveImage" },
