@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/object"
 	"github.com/wardlet/wardlet/core/parts"
@@ -30,6 +31,9 @@ func (n *Node) wireObjects(lookupEnv func(string) (string, bool)) error {
 	if n.apiClient, err = parts.APIClient(n.cfg, n.log); err != nil {
 		return err
 	}
+	if err := n.ofCluster(); err != nil {
+		return err
+	}
 	var key *object.Key
 	if n.apiClient != nil || n.cfg.Objects.Dir != "" {
 		if key, err = parts.ObjectKey(n.cfg, lookupEnv).Load(); err != nil {
@@ -40,6 +44,26 @@ func (n *Node) wireObjects(lookupEnv func(string) (string, bool)) error {
 		Client: n.apiClient, Dir: n.cfg.Objects.Dir, Disk: n.state.Objects(), Key: key,
 		Changed: func(uid types.UID) { n.workers.Wake(uid) }, Logger: n.log, Now: time.Now,
 	})
+	return nil
+}
+
+// ofCluster removes what another cluster has sent, of which this was a node before.
+func (n *Node) ofCluster() error {
+	if n.apiClient == nil {
+		return nil
+	}
+	authorities, err := n.apiClient.Authorities()
+	if err != nil {
+		n.log.Warn("the node cannot tell whether its cluster is still the same", "err", err)
+		return nil
+	}
+	another, err := n.state.InCluster(config.NameAPI, authorities)
+	if err != nil {
+		return fmt.Errorf("the state of another cluster cannot be removed: %w", err)
+	}
+	if another {
+		n.log.Warn("the node is in another cluster now: the pods and objects of the former are not restored")
+	}
 	return nil
 }
 

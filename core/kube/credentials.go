@@ -2,8 +2,11 @@ package kube
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
@@ -173,4 +176,19 @@ func (c *credentials) tls(serverName string) *tls.Config {
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return c.pair, nil }
 	}
 	return config
+}
+
+// Authorities returns the SHA-256 of each certificate authority that may have signed the server's
+// certificate, none for those of the system. They tell clusters apart without a request.
+func (c *Client) Authorities() ([]string, error) {
+	text, err := c.ca.read()
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate authorities of %s: %w", c.server, err)
+	}
+	var all []string
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		sum := sha256.Sum256(block.Bytes)
+		all = append(all, hex.EncodeToString(sum[:]))
+	}
+	return all, nil
 }

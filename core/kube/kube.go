@@ -50,6 +50,7 @@ type Client struct {
 	log       *slog.Logger
 	// clusters is shared by the clients of a server.
 	clusters *clusters
+	ca       Material
 }
 
 // New returns a client. It returns an error only for faults that no later change of a file can
@@ -61,7 +62,7 @@ func New(c Config) (*Client, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("API server %q: %w", withoutUser(c.Server), err)
 	}
-	k := &Client{server: c.Server, transport: newTransport(&c), log: c.Logger, groups: map[schema.GroupVersion]*rest.RESTClient{}, clusters: &clusters{}}
+	k := &Client{server: c.Server, transport: newTransport(&c), log: c.Logger, groups: map[schema.GroupVersion]*rest.RESTClient{}, clusters: &clusters{}, ca: c.Credentials.CA}
 	if err := k.connect(); err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func New(c Config) (*Client, error) {
 // so that its requests and those of c do not delay each other. It may be used as long as c, and
 // must not be closed.
 func (c *Client) OwnRate() (*Client, error) {
-	own := &Client{server: c.server, transport: c.transport, groups: map[schema.GroupVersion]*rest.RESTClient{}, log: c.log, clusters: c.clusters}
+	own := &Client{server: c.server, transport: c.transport, groups: map[schema.GroupVersion]*rest.RESTClient{}, log: c.log, clusters: c.clusters, ca: c.ca}
 	return own, own.connect()
 }
 

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"encoding/pem"
 	"log/slog"
 	"strings"
 	"testing"
@@ -123,5 +124,26 @@ func TestClient_ownRate(t *testing.T) {
 	}
 	if own.transport != c.transport {
 		t.Error("the two have a connection each")
+	}
+}
+
+func TestClient_Authorities(t *testing.T) {
+	t.Parallel()
+	pemOf := func(text string) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte(text)}))
+	}
+	for name, test := range map[string]struct {
+		ca   string
+		want int
+	}{"of the system": {"", 0}, "one": {pemOf("a"), 1}, "two": {pemOf("a") + pemOf("b"), 2}} {
+		c, err := New(Config{Server: "https://127.0.0.1:1", Credentials: Credentials{CA: Material{Data: test.ca}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		all, err := c.Authorities()
+		if err != nil || len(all) != test.want || test.want == 2 && all[0] == all[1] {
+			t.Errorf("%s: %v, %v", name, all, err)
+		}
 	}
 }

@@ -1,10 +1,14 @@
 package state
 
 import (
+	"errors"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // clusterNodeFile has the Node object as the cluster last had it.
@@ -29,6 +33,56 @@ func (m NodeMemory) Load() (*v1.Node, error) {
 
 // Store stores the Node object. When it returns nil, the object is on the disk.
 func (m NodeMemory) Store(n *v1.Node) error { return m.dir.store(clusterNodeFile, n) }
+
+// clusterFile has what identifies the cluster of the state.
+const clusterFile = "cluster.json"
+
+type cluster struct {
+	// Authorities are the certificate authorities of the API server.
+	Authorities []string `json:"authorities"`
+}
+
+// InCluster stores by which certificate authorities the node knows its cluster. If it knew its cluster
+// by others, and by none of these, it is in another cluster: InCluster then removes what the former
+// cluster had sent, which is the documents of a source, the objects that pods name, and the Node
+// object, and returns true. Without authorities it does nothing.
+func (d *Dir) InCluster(source string, authorities []string) (another bool, err error) {
+	if len(authorities) == 0 {
+		return false, nil
+	}
+	var stored cluster
+	if _, err := d.load(clusterFile, &stored); err != nil {
+		return false, err
+	}
+	if slices.Equal(stored.Authorities, authorities) {
+		return false, nil
+	}
+	another = len(stored.Authorities) > 0 && !slices.ContainsFunc(stored.Authorities, func(a string) bool { return slices.Contains(authorities, a) })
+	if another {
+		if err := d.removeOfCluster(source); err != nil {
+			return true, err
+		}
+	}
+	return another, d.store(clusterFile, cluster{Authorities: authorities})
+}
+
+// removeOfCluster removes what a cluster has sent. Files that cannot be read are left: nothing is
+// restored from them.
+func (d *Dir) removeOfCluster(source string) error {
+	records, _ := d.Documents().LoadAll()
+	var documents []DocumentID
+	for i := range records {
+		if records[i].Source == source {
+			documents = append(documents, DocumentID{Source: source, ID: records[i].ID})
+		}
+	}
+	copies, _ := d.Objects().Load()
+	var keys []string
+	for i := range copies {
+		keys = append(keys, copies[i].Key)
+	}
+	return errors.Join(d.Documents().Apply(nil, documents), d.Objects().Apply(nil, keys), durable.Remove(d.fs, d.path, clusterNodeFile))
+}
 
 // shutdownFile has the times of the last shutdown of the machine.
 const shutdownFile = "shutdown.json"

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func TestNodeMemory(t *testing.T) {
@@ -53,6 +55,45 @@ func TestShutdowns(t *testing.T) {
 		d, _ = open(t, path)
 		if got, err := d.Shutdowns().Load(); got != want || err != nil {
 			t.Errorf("after a restart: %v, %v; want %v", got, err, want)
+		}
+	}
+}
+
+// TestDir_InCluster: authorities that are replaced one after the other are of the same cluster.
+func TestDir_InCluster(t *testing.T) {
+	t.Parallel()
+	d, _ := open(t, filepath.Join(t.TempDir(), "state"))
+	of := func(name string) *v1.Pod {
+		return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: types.UID(name)}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "main", Image: "app"}}}}
+	}
+	for _, r := range []Record{{Source: "api", ID: "a", Pod: of("a")}, {Source: "files", ID: "b", Pod: of("b")}} {
+		if err := d.Documents().Put(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(d.Objects().Put(&Object{Key: "secret"}), d.NodeMemory().Store(&v1.Node{})); err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range []struct {
+		authorities []string
+		another     bool
+		documents   int
+	}{
+		{nil, false, 2}, {[]string{"old"}, false, 2}, {[]string{"old"}, false, 2}, {[]string{"old", "new"}, false, 2}, {nil, false, 2}, {[]string{"new"}, false, 2},
+		{[]string{"other"}, true, 1}, {[]string{"other"}, false, 1},
+	} {
+		another, err := d.InCluster("api", step.authorities)
+		if another != step.another || err != nil {
+			t.Errorf("step %d: another cluster %t, %v", i, another, err)
+		}
+		records, errs := d.Documents().LoadAll()
+		objects, more := d.Objects().Load()
+		node, err := d.NodeMemory().Load()
+		if errs = append(append(errs, more...), err); errors.Join(errs...) != nil {
+			t.Fatal(errs)
+		}
+		if kept := step.documents == 2; len(records) != step.documents || (len(objects) == 1) != kept || (node != nil) != kept || records[len(records)-1].Source != "files" {
+			t.Errorf("step %d: documents %v, objects %v, node %v", i, records, objects, node)
 		}
 	}
 }
