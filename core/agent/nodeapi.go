@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -34,7 +36,7 @@ func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 	}
 	cfg := nodeapi.Config{
 		ReadOnlyListen: c.ReadOnlyListen, HealthzListen: c.HealthzListen, Node: n.node,
-		Pods: n, Containers: streamed{n}, Connections: n.connections(), Metrics: n.meters.Metrics.Handler(), Stats: n.stats, Configz: n.configz, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
+		Pods: n, Containers: streamed{n}, Connections: n.connections(), Metrics: n.meters.Metrics.Handler(), Probes: n.probes, Stats: n.stats, Configz: n.configz, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
 	}
 	if c.Served() {
 		cfg.Listen, cfg.ClientCAFile = c.Listen, c.ClientCAFile
@@ -144,7 +146,9 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 		ContainerRuntimeEndpoint: c.Runtime.Endpoint,
 		RuntimeRequestTimeout:    metav1.Duration{Duration: n.client.Timeout()},
 		CgroupDriver:             string(n.cgroups.Driver()),
-		CgroupRoot:               c.Paths.CgroupRoot,
+		CgroupRoot:               strings.TrimSuffix(c.Paths.CgroupRoot, "/kubepods"), // a kubelet adds the name itself
+		RegisterWithTaints:       c.Node.TaintList(),
+		SerializeImagePulls:      new(c.Runtime.ParallelPulls == 1),
 		MaxPods:                  int32(c.Node.MaxPods),
 		ResolverConfig:           &c.Runtime.ResolvConf,
 		AllowedUnsafeSysctls:     c.Runtime.AllowedUnsafeSysctls,
@@ -159,6 +163,10 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 
 		ShutdownGracePeriod:             metav1.Duration{Duration: c.Node.ShutdownGracePeriod},
 		ShutdownGracePeriodCriticalPods: metav1.Duration{Duration: c.Node.ShutdownGracePeriodCriticalPods},
+	}
+	k.CgroupRoot = cmp.Or(k.CgroupRoot, "/")
+	if c.Runtime.ParallelPulls > 1 {
+		k.MaxParallelImagePulls = new(int32(c.Runtime.ParallelPulls))
 	}
 	k.ImageMinimumGCAge.Duration, k.ImageMaximumGCAge.Duration = c.Runtime.ImageMinimumGCAge, c.Runtime.ImageMaximumGCAge
 	k.ImageGCHighThresholdPercent, k.ImageGCLowThresholdPercent = new(int32(c.Runtime.ImageGCHighThresholdPercent)), new(int32(c.Runtime.ImageGCLowThresholdPercent))

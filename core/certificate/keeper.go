@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -46,8 +47,12 @@ type Template struct {
 type Signer interface {
 	// Sign returns a certificate for a key as PEM. It may wait for it until ctx ends. The error wraps
 	// ErrDenied if another attempt with the same key is useless.
-	Sign(ctx context.Context, key crypto.Signer, t *Template) ([]byte, error)
+	// While it waits, it asks whether the certificate is still wanted; if not, the error is ErrUnwanted.
+	Sign(ctx context.Context, key crypto.Signer, t *Template, wanted func() bool) ([]byte, error)
 }
+
+// ErrUnwanted is the error of Signer if the certificate has to say something else now.
+var ErrUnwanted = errors.New("names or addresses of the node have changed")
 
 // ErrDenied is a request for a certificate that was denied.
 var ErrDenied = errors.New("the request is denied")
@@ -95,6 +100,8 @@ func (k *Keeper) Run(ctx context.Context) {
 			switch err := k.renew(ctx); {
 			case ctx.Err() != nil:
 				return
+			case errors.Is(err, ErrUnwanted):
+				wait = 0
 			case errors.Is(err, ErrDenied):
 				wait = denied.Delay(refusals)
 				refusals++
@@ -173,7 +180,7 @@ func (k *Keeper) renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := k.cfg.Signer.Sign(ctx, key, want)
+	text, err := k.cfg.Signer.Sign(ctx, key, want, func() bool { return reflect.DeepEqual(k.cfg.Template(), want) })
 	if err == nil {
 		err = k.accept(text, keyText, want)
 	}

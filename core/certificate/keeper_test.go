@@ -41,8 +41,10 @@ type authority struct {
 	// replaces the user of certificates.
 	answer error
 	user   string
-	asked  []time.Time
-	keys   []crypto.PublicKey
+	// pending makes requests wait until they are not wanted any more.
+	pending bool
+	asked   []time.Time
+	keys    []crypto.PublicKey
 }
 
 func newAuthority(t *testing.T, now func() time.Time) *authority {
@@ -56,9 +58,18 @@ func newAuthority(t *testing.T, now func() time.Time) *authority {
 }
 
 // Sign implements Signer.
-func (a *authority) Sign(_ context.Context, key crypto.Signer, t *Template) ([]byte, error) {
+func (a *authority) Sign(ctx context.Context, key crypto.Signer, t *Template, wanted func() bool) ([]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	for a.pending {
+		a.mu.Unlock()
+		time.Sleep(time.Second)
+		a.mu.Lock()
+		if ctx.Err() != nil || !wanted() {
+			a.pending = false
+			return nil, ErrUnwanted
+		}
+	}
 	a.asked, a.keys = append(a.asked, a.now()), append(a.keys, key.Public())
 	if a.answer != nil {
 		return nil, a.answer
@@ -363,6 +374,28 @@ func TestKeeper_newAddresses(t *testing.T) {
 		}
 		if n := len(k.times()); n != 3 { // the first one is for the empty template
 			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+// A request that nobody has approved yet asks for the old address.
+func TestKeeper_newAddressesWhileARequestWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		old, now := net.IPv4(10, 0, 0, 1), net.IPv4(10, 0, 0, 2)
+		k := &kept{want: &Template{User: "system:node:n", Addresses: []net.IP{old}}, authority: newAuthority(t, time.Now)}
+		k.pending = true
+		keep(t, k)
+		defer k.stop()
+		time.Sleep(time.Hour)
+		if n := len(k.times()); n != 0 {
+			t.Errorf("%d certificates were signed", n)
+		}
+		k.ask(&Template{User: "system:node:n", Addresses: []net.IP{now}})
+		time.Sleep(10 * time.Second)
+		have, err := k.store.Read()
+		if err != nil || len(have.IPAddresses) != 1 || !have.IPAddresses[0].Equal(now) {
+			t.Errorf("certificate %v, %v", have, err)
 		}
 	})
 }

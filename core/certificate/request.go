@@ -45,7 +45,7 @@ type Cluster struct {
 
 // Sign implements Signer. It waits until the request is signed or denied. A request that was made
 // with the same key before is found again.
-func (c *Cluster) Sign(ctx context.Context, key crypto.Signer, t *Template) ([]byte, error) {
+func (c *Cluster) Sign(ctx context.Context, key crypto.Signer, t *Template, wanted func() bool) ([]byte, error) {
 	client, err := c.Client()
 	if err != nil {
 		return nil, err
@@ -71,6 +71,9 @@ func (c *Cluster) Sign(ctx context.Context, key crypto.Signer, t *Template) ([]b
 		if !told && time.Since(began) > tellAfter {
 			told = true
 			c.Logger.Warn("a certificate of this node waits to be approved", "signer", c.Signer, "command", "kubectl certificate approve "+is.Name)
+		}
+		if !wanted() {
+			return nil, ErrUnwanted
 		}
 		timer := time.NewTimer(polls.Delay(tries))
 		select {

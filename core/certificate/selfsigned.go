@@ -23,7 +23,7 @@ const (
 type SelfSigned struct{ Now func() time.Time }
 
 // Sign implements Signer.
-func (s SelfSigned) Sign(_ context.Context, key crypto.Signer, t *Template) ([]byte, error) {
+func (s SelfSigned) Sign(_ context.Context, key crypto.Signer, t *Template, _ func() bool) ([]byte, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
 		return nil, err

@@ -88,7 +88,9 @@ func (m *Member) reportOnce(ctx context.Context) error {
 		return m.cfg.Client.Explain(err)
 	}
 	m.tellChanges(&there.Status, &next.Status)
-	m.takeRemote(written)
+	if m.serverCopy() == there { // else the watch has delivered a newer one, and will deliver this one
+		m.takeRemote(written)
+	}
 	return nil
 }
 

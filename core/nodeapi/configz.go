@@ -1,6 +1,9 @@
 package nodeapi
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // KubeletConfiguration has the fields of a kubelet's configuration, kubelet.config.k8s.io/v1beta1,
 // that have a meaning for the agent. The type of k8s.io/kubelet is not used: most of its 120 fields
@@ -26,6 +29,9 @@ type KubeletConfiguration struct {
 	HealthzPort              *int32                `json:"healthzPort,omitempty"`
 	HealthzBindAddress       string                `json:"healthzBindAddress,omitempty"`
 	RegisterNode             *bool                 `json:"registerNode,omitempty"`
+	RegisterWithTaints       []v1.Taint            `json:"registerWithTaints,omitempty"`
+	SerializeImagePulls      *bool                 `json:"serializeImagePulls,omitempty"`
+	MaxParallelImagePulls    *int32                `json:"maxParallelImagePulls,omitempty"`
 	ClusterDNS               []string              `json:"clusterDNS,omitempty"`
 	ClusterDomain            string                `json:"clusterDomain,omitempty"`
 	ContainerRuntimeEndpoint string                `json:"containerRuntimeEndpoint"`

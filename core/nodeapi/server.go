@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/kube"
@@ -46,8 +46,9 @@ type Config struct {
 	// within timeout, 0 for the runtime's own limit.
 	Checkpoint    func(ctx context.Context, id, path string, timeout time.Duration) error
 	CheckpointDir string
-	// Metrics serves metrics in the format of Prometheus.
+	// Metrics serves metrics in the format of Prometheus, and Probes has those of probes.
 	Metrics http.Handler
+	Probes  prometheus.Collector
 	Stats   Stats
 	// Configz returns the configuration in force.
 	Configz func() *KubeletConfiguration
@@ -70,6 +71,7 @@ type Server struct {
 	mux, readOnly, health *http.ServeMux
 	// streams serves requests that passed the guard.
 	streams *Streams
+	checked health
 }
 
 // route is one kind of request. The caller must have a right to the subresource of the node.
@@ -87,12 +89,15 @@ const healthzPattern = "GET /healthz"
 // routes are all served routes. New routes are added only here.
 var routes = []route{
 	{healthzPattern, "healthz", (*Server).healthz, (*Server).healthz},
+	{healthzPattern + "/{check}", "healthz", (*Server).healthz, (*Server).healthz},
 	{"GET /pods", "pods", (*Server).pods, (*Server).redactedPods},
 	{"GET /pods/{$}", "pods", (*Server).pods, (*Server).redactedPods},
 	{"GET /runningpods/{$}", "pods", (*Server).runningPods, nil},
 	{"GET /metrics", "metrics", (*Server).metrics, (*Server).metrics},
 	{"GET /metrics/resource", "metrics", (*Server).resourceMetrics, (*Server).resourceMetrics},
 	{"GET /metrics/cadvisor", "metrics", (*Server).cadvisorMetrics, (*Server).cadvisorMetrics},
+	{"GET /metrics/probes", "metrics", (*Server).probeMetrics, (*Server).probeMetrics},
+	{"GET /metrics/slis", "metrics", (*Server).sliMetrics, (*Server).sliMetrics},
 	{"GET /stats/summary", statsSubresource, (*Server).summary, (*Server).summary},
 	{"GET /configz", "configz", (*Server).configz, nil},
 	{"GET /logs/{path...}", logSubresource, (*Server).nodeLogs, nil},
@@ -117,9 +122,10 @@ func New(cfg Config) *Server {
 	files := &keyPair{cert: cfg.CertFile, key: cfg.KeyFile, ca: cfg.ClientCAFile, log: cfg.Logger, now: cfg.Now}
 	s := &Server{
 		cfg: cfg, mux: http.NewServeMux(), readOnly: http.NewServeMux(), health: http.NewServeMux(),
-		files: files,
-		auth:  newAuthenticator(cfg.Client, files.authorities, cfg.Now),
-		may:   &authorizer{client: cfg.Client, node: cfg.Node, now: cfg.Now, known: map[attributes]answer{}},
+		files:   files,
+		auth:    newAuthenticator(cfg.Client, files.authorities, cfg.Now),
+		checked: health{results: map[string]map[bool]int{}},
+		may:     &authorizer{client: cfg.Client, node: cfg.Node, now: cfg.Now, known: map[attributes]answer{}},
 		streams: &Streams{
 			Pods: cfg.Pods, Containers: cfg.Containers, Connections: cfg.Connections, Source: FromNodeAPI, User: userOf, Logger: cfg.Logger, Now: cfg.Now,
 		},
@@ -134,6 +140,7 @@ func New(cfg Config) *Server {
 		}
 	}
 	s.health.HandleFunc(healthzPattern, s.healthz)
+	s.health.HandleFunc(healthzPattern+"/{check}", s.healthz)
 	// An unknown path is refused, like any other, for a client without the right to it.
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
 		s.guarded(w, req, route{subresource: proxySubresource, serve: func(_ *Server, w http.ResponseWriter, req *http.Request) { http.NotFound(w, req) }})
@@ -161,14 +168,6 @@ func (s *Server) guarded(w http.ResponseWriter, req *http.Request, r route) {
 		callerKnown(req.Context())
 		r.serve(s, w, req.WithContext(context.WithValue(req.Context(), userKey{}, user)))
 	}
-}
-
-func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
-	if err := s.cfg.Health(); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	_, _ = io.WriteString(w, "ok") // a client that is gone needs no answer
 }
 
 func (s *Server) pods(w http.ResponseWriter, _ *http.Request) { answerJSON(w, s.podList()) }

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
@@ -171,6 +172,7 @@ func newNode(t *testing.T, changes ...func(*Config)) *node {
 	cfg := Config{
 		Listen: n.address, Node: "edge", CertFile: filepath.Join(n.dir, "cert"), KeyFile: filepath.Join(n.dir, "key"), ClientCAFile: filepath.Join(n.dir, "ca"),
 		Client: client, Pods: n, Containers: n, Running: n.running, Checkpoint: n.checkpoint, Health: func() error { return nil }, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		Probes:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "probe_metric"}),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a_metric 1\n") }), // the text of the metrics has its own tests
 		Stats:   measured{}, NodeLogs: &NodeLogs{Dir: filepath.Join(n.dir, "var"), Journal: filepath.Join(n.dir, "journal")}, CheckpointDir: filepath.Join(n.dir, "checkpoints"),
 		Configz: func() *KubeletConfiguration {
@@ -276,6 +278,7 @@ var reached = map[string]struct {
 	right string
 }{
 	"GET /healthz":         {"/healthz", 200, "ok", "get nodes/healthz of edge"},
+	"GET /healthz/{check}": {"/healthz/syncloop", 200, "ok", "get nodes/healthz of edge"},
 	"GET /pods":            {"/pods", 200, `"name":"web"`, "get nodes/pods of edge"},
 	"GET /pods/{$}":        {"/pods/", 200, `"name":"web"`, "get nodes/pods of edge"},
 	"GET /runningpods/{$}": {"/runningpods/", 200, `"image":"web:1"`, "get nodes/pods of edge"},
@@ -284,6 +287,8 @@ var reached = map[string]struct {
 	"GET /metrics":          {"/metrics", 200, "a_metric 1", "get nodes/metrics of edge"},
 	"GET /metrics/resource": {"/metrics/resource", 200, "resource_metric 1", "get nodes/metrics of edge"},
 	"GET /metrics/cadvisor": {"/metrics/cadvisor", 200, "cadvisor_metric 1", "get nodes/metrics of edge"},
+	"GET /metrics/probes":   {"/metrics/probes", 200, "probe_metric 0", "get nodes/metrics of edge"},
+	"GET /metrics/slis":     {"/metrics/slis", 200, `kubernetes_healthcheck{name="syncloop",type="healthz"} 1`, "get nodes/metrics of edge"},
 	"GET /stats/summary":    {"/stats/summary", 200, `"nodeName":"edge"`, "get nodes/stats of edge"},
 	"GET /configz":          {"/configz", 200, `{"kubeletconfig":{"kind":"KubeletConfiguration","staticPodPath":"/manifests",`, "get nodes/configz of edge"},
 	"GET /containerLogs/{namespace}/{pod}/{container}": {"/containerLogs/shop/web/main", 200, "one\ntwo\n", "get nodes/proxy of edge"},

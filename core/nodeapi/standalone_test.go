@@ -83,7 +83,7 @@ func TestServer_withoutLogin(t *testing.T) {
 	for _, r := range routes {
 		method, _, _ := strings.Cut(r.pattern, " ")
 		row := reached[r.pattern]
-		open := strings.HasSuffix(r.pattern, "/healthz") || strings.HasPrefix(r.pattern, "GET /metrics") || strings.HasPrefix(r.pattern, "GET /stats/") || strings.HasPrefix(r.pattern, "GET /pods")
+		open := strings.HasPrefix(r.pattern, healthzPattern) || strings.HasPrefix(r.pattern, "GET /metrics") || strings.HasPrefix(r.pattern, "GET /stats/") || strings.HasPrefix(r.pattern, "GET /pods")
 		code, text := get(method, readOnly, row.path)
 		if open && (code != 200 || !strings.Contains(text, row.text)) || !open && code != 404 && code != 405 {
 			t.Errorf("read-only, %s: %d %.200q", r.pattern, code, text)
@@ -91,7 +91,7 @@ func TestServer_withoutLogin(t *testing.T) {
 		if strings.Contains(text, "hush") {
 			t.Errorf("read-only, %s has the values of variables: %s", r.pattern, text)
 		}
-		if code, text := get(method, health, row.path); (code == 200) != (r.pattern == healthzPattern) {
+		if code, text := get(method, health, row.path); (code == 200) != strings.HasPrefix(r.pattern, healthzPattern) {
 			t.Errorf("health, %s: %d %.200q", r.pattern, code, text)
 		}
 	}
@@ -102,9 +102,17 @@ func TestServer_withoutLogin(t *testing.T) {
 	mu.Lock()
 	sick = errors.New("the runtime is away")
 	mu.Unlock()
+	if _, text := get("GET", readOnly, "/metrics/slis"); !strings.Contains(text, `kubernetes_healthcheck{name="syncloop",type="healthz"} 0`) || !strings.Contains(text, `kubernetes_healthchecks_total{name="syncloop",status="error",type="healthz"} 1`) {
+		t.Errorf("without a runtime, the metrics of health are\n%s", text)
+	}
 	for _, address := range []string{readOnly, health} {
 		if code, text := get("GET", address, "/healthz"); code != 500 || text != "the runtime is away\n" {
 			t.Errorf("without a runtime: %d %q", code, text)
+		}
+		for path, want := range map[string]int{"/healthz/ping": 200, "/healthz/log": 200, "/healthz/syncloop": 500, "/healthz/other": 404} {
+			if code, text := get("GET", address, path); code != want {
+				t.Errorf("without a runtime, %s: %d %q", path, code, text)
+			}
 		}
 	}
 }

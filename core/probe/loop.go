@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// loop is one probe of one container. Only its goroutine uses the fields other than cancel and
-// nudged.
+// loop is one probe of one container. Only its goroutine uses the fields other than cancel, nudged and
+// counts.
 type loop struct {
 	manager *Manager
 	uid     types.UID
@@ -35,6 +35,8 @@ type loop struct {
 	// last is the last result of the probe, and row is how many times in a row it occurred.
 	last status.ProbeResult
 	row  int
+
+	counts counts
 }
 
 // waits is the result of a step.
@@ -206,6 +208,7 @@ func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.P
 	m := l.manager
 	var outcome handler.Outcome
 	var err error
+	began := m.cfg.Now()
 	for range tries {
 		if outcome, err = m.cfg.Runner.Probe(ctx, to, spec); err == nil || ctx.Err() != nil {
 			break
@@ -215,6 +218,7 @@ func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.P
 	case ctx.Err() != nil:
 		return
 	case err != nil:
+		l.counts.add(unknown, m.cfg.Now().Sub(began))
 		// That the probe could not be carried out says nothing about the container.
 		status.ContainerEvent(m.cfg.Events, p, c.Name, v1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe errored: %s", l.key.kind, err))
 		return
@@ -224,6 +228,7 @@ func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.P
 		result, threshold = status.ProbeFailed, max(spec.FailureThreshold, 1)
 		status.ContainerEvent(m.cfg.Events, p, c.Name, v1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe failed: %s", l.key.kind, outcome.Message))
 	}
+	l.counts.add(resultOf(result), m.cfg.Now().Sub(began))
 	if outcome.Warning {
 		m.cfg.Events.Event(p, v1.EventTypeWarning, "ProbeWarning", fmt.Sprintf("%s probe warning: %s", l.key.kind, outcome.Message))
 	}

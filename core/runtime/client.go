@@ -162,6 +162,8 @@ func deadline(request any, ordinary time.Duration) time.Duration {
 		return 2 * ordinary
 	case *runtimeapi.StopContainerRequest:
 		return ordinary + time.Duration(r.GetTimeout())*time.Second
+	case *runtimeapi.CheckpointContainerRequest:
+		return max(ordinary, time.Duration(r.GetTimeout())*time.Second)
 	case *runtimeapi.ExecSyncRequest:
 		if r.GetTimeout() == 0 {
 			return 0

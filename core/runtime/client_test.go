@@ -170,6 +170,8 @@ func TestDeadlines(t *testing.T) {
 		"an ordinary call":                   {&runtimeapi.CreateContainerRequest{}, 2 * time.Minute},
 		"RunPodSandbox has twice the time":   {&runtimeapi.RunPodSandboxRequest{}, 4 * time.Minute},
 		"StopContainer has the grace beside": {&runtimeapi.StopContainerRequest{Timeout: 30}, 2*time.Minute + 30*time.Second},
+		"a checkpoint has its own time":      {&runtimeapi.CheckpointContainerRequest{Timeout: 600}, 10 * time.Minute},
+		"a checkpoint has the usual time":    {&runtimeapi.CheckpointContainerRequest{Timeout: 1}, 2 * time.Minute},
 		"PullImage has no limit":             {&runtimeapi.PullImageRequest{}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
