@@ -378,7 +378,7 @@ func TestKeeper_newAddresses(t *testing.T) {
 	})
 }
 
-// A request that nobody has approved yet asks for the old address.
+// A request that waits to be approved asks for the old address.
 func TestKeeper_newAddressesWhileARequestWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
