@@ -79,8 +79,14 @@ func TestDir_InCluster(t *testing.T) {
 		another     bool
 		documents   int
 	}{
-		{nil, false, 2}, {[]string{"old"}, false, 2}, {[]string{"old"}, false, 2}, {[]string{"old", "new"}, false, 2}, {nil, false, 2}, {[]string{"new"}, false, 2},
-		{[]string{"other"}, true, 1}, {[]string{"other"}, false, 1},
+		{nil, false, 2},
+		{[]string{"old"}, false, 2},
+		{[]string{"old"}, false, 2},
+		{[]string{"old", "new"}, false, 2},
+		{nil, false, 2},
+		{[]string{"new"}, false, 2},
+		{[]string{"other"}, true, 1},
+		{[]string{"other"}, false, 1},
 	} {
 		another, err := d.InCluster("api", step.authorities)
 		if another != step.another || err != nil {
