@@ -352,7 +352,7 @@ func (s staticPods) All() (pods []*v1.Pod, complete bool) {
 // Wanted implements cluster.Statics.
 func (s staticPods) Wanted(name types.NamespacedName) bool {
 	return slices.ContainsFunc(s.mux.Pods(), func(d mux.Desired) bool {
-		return d.Pod.Name == name.Name && d.Pod.Namespace == name.Namespace && pod.IsStatic(d.Pod)
+		return d.Admitted && d.HandedOn && d.Pod.Name == name.Name && d.Pod.Namespace == name.Namespace && pod.IsStatic(d.Pod)
 	})
 }
 

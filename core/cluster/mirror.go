@@ -32,7 +32,7 @@ type Statics interface {
 	// All returns the static pods that have a status, in no order. complete is false while a source has
 	// not answered, so that more pods may come.
 	All() (pods []*v1.Pod, complete bool)
-	// Wanted reports whether a source has a static pod of that name, also one without a status: after a
+	// Wanted reports whether an admitted static pod has that name, also one without a status: after a
 	// start of the agent no pod has one until the runtime answers.
 	Wanted(name types.NamespacedName) bool
 	// Mirrors returns the mirror pods on this node that the API server had when it was last read.

@@ -178,8 +178,8 @@ func (c *credentials) tls(serverName string) *tls.Config {
 	return config
 }
 
-// Authorities returns the SHA-256 of each certificate authority that may have signed the server's
-// certificate, none for those of the system. They tell clusters apart without a request.
+// Authorities returns the SHA-256 of the public key of each certificate authority that may have signed
+// the server's certificate, none for those of the system. They tell clusters apart without a request.
 func (c *Client) Authorities() ([]string, error) {
 	text, err := c.ca.read()
 	if err != nil {
@@ -187,7 +187,11 @@ func (c *Client) Authorities() ([]string, error) {
 	}
 	var all []string
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		sum := sha256.Sum256(block.Bytes)
+		authority, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			continue // it cannot have signed anything
+		}
+		sum := sha256.Sum256(authority.RawSubjectPublicKeyInfo)
 		all = append(all, hex.EncodeToString(sum[:]))
 	}
 	return all, nil

@@ -1,13 +1,14 @@
 package kube
 
 import (
-	"encoding/pem"
 	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/test/cluster/pki"
 )
 
 // A configuration is refused at once if no later change of a file can make it valid.
@@ -129,8 +130,12 @@ func TestClient_ownRate(t *testing.T) {
 
 func TestClient_Authorities(t *testing.T) {
 	t.Parallel()
-	pemOf := func(text string) string {
-		return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte(text)}))
+	pemOf := func(name string) string {
+		authority, err := pki.New(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(authority.PEM)
 	}
 	for name, test := range map[string]struct {
 		ca   string

@@ -213,8 +213,15 @@ func ParseCommand(args []string) (*Command, error) {
 	if err := flags.Parse(args); err != nil {
 		return nil, strict.Errors{{File: commandLine, Message: err.Error()}}
 	}
-	c.Version = *version != "false"
 	var faults strict.Errors
+	switch is, err := strconv.ParseBool(*version); {
+	case err == nil:
+		c.Version = is
+	case *version == "raw":
+		c.Version = true
+	default:
+		faults = append(faults, strict.Error{File: commandLine, Key: "--version", Message: fmt.Sprintf("want true, false or raw, found %q", *version)})
+	}
 	if rest := flags.Args(); len(rest) > 0 {
 		faults = append(faults, strict.Error{File: commandLine, Message: fmt.Sprintf("%q is no flag", rest[0])})
 	}

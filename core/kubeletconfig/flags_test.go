@@ -65,7 +65,7 @@ func TestParseCommand_accepted(t *testing.T) {
 			t.Errorf("%s: %+v, %v", flags, c, err)
 		}
 	}
-	for flags, want := range map[string]Command{"--version": {Version: true}, "--version=raw": {Version: true}, "--version=false": {}, "--help": {Help: true}, "-h": {Help: true}} {
+	for flags, want := range map[string]Command{"--version": {Version: true}, "--version=raw": {Version: true}, "--version=false": {}, "--version=0": {}, "--help": {Help: true}, "-h": {Help: true}} {
 		if c, err := ParseCommand(strings.Fields(flags)); err != nil || c.Version != want.Version || c.Help != want.Help {
 			t.Errorf("%s: %+v, %v", flags, c, err)
 		}
@@ -75,6 +75,7 @@ func TestParseCommand_accepted(t *testing.T) {
 func TestParseCommand_refused(t *testing.T) {
 	t.Parallel()
 	for flags, want := range map[string]string{
+		"--version=v1.36.3":                            `the kubelet's flags: --version: want true, false or raw, found "v1.36.3"`,
 		"--nonsense":                                   "the kubelet's flags: unknown flag: --nonsense",
 		"nonsense":                                     `the kubelet's flags: "nonsense" is no flag`,
 		"--cloud-provider=external":                    "the kubelet's flags: --cloud-provider: the agent works with no cloud provider; leave the flag out",

@@ -102,7 +102,9 @@ func (d *document) absolutePaths() error {
 		if err != nil {
 			return fmt.Errorf("the path %s of the kubelet's configuration begins at no directory: %w", name, err)
 		}
-		f.node.Value = path
+		absolute := *f.node // an alias may share it
+		absolute.Value = path
+		f.node = &absolute
 	}
 	return nil
 }

@@ -218,7 +218,6 @@ func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.P
 	case ctx.Err() != nil:
 		return
 	case err != nil:
-		l.counts.add(unknown, m.cfg.Now().Sub(began))
 		// That the probe could not be carried out says nothing about the container.
 		status.ContainerEvent(m.cfg.Events, p, c.Name, v1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe errored: %s", l.key.kind, err))
 		return
@@ -228,7 +227,7 @@ func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.P
 		result, threshold = status.ProbeFailed, max(spec.FailureThreshold, 1)
 		status.ContainerEvent(m.cfg.Events, p, c.Name, v1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe failed: %s", l.key.kind, outcome.Message))
 	}
-	l.counts.add(resultOf(result), m.cfg.Now().Sub(began))
+	l.counts.add(outcome.OK, m.cfg.Now().Sub(began))
 	if outcome.Warning {
 		m.cfg.Events.Event(p, v1.EventTypeWarning, "ProbeWarning", fmt.Sprintf("%s probe warning: %s", l.key.kind, outcome.Message))
 	}

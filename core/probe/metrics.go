@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/wardlet/wardlet/core/status"
 )
 
 // counts are the results of one probe of one container, as a kubelet counts them: until the probe ends
@@ -22,14 +20,9 @@ type counts struct {
 	n    uint64
 }
 
-// The results of a probe, as a kubelet names them.
-const (
-	successful = "successful"
-	failed     = "failed"
-	unknown    = "unknown"
-)
-
-func (c *counts) add(result string, took time.Duration) {
+// add counts a result. As with a kubelet, only the times of successes count, and not what could not be
+// carried out.
+func (c *counts) add(ok bool, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.results == nil {
@@ -38,7 +31,11 @@ func (c *counts) add(result string, took time.Duration) {
 			c.took[bound] = 0
 		}
 	}
-	c.results[result]++
+	if !ok {
+		c.results["failed"]++
+		return
+	}
+	c.results["successful"]++
 	c.n++
 	c.sum += took.Seconds()
 	for _, bound := range prometheus.DefBuckets {
@@ -86,12 +83,4 @@ func (m *Manager) Collect(out chan<- prometheus.Metric) {
 		}
 		l.counts.mu.Unlock()
 	}
-}
-
-// resultOf returns a kubelet's name of a result.
-func resultOf(r status.ProbeResult) string {
-	if r == status.ProbeSucceeded {
-		return successful
-	}
-	return failed
 }

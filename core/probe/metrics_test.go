@@ -56,12 +56,11 @@ func TestManager_Collect(t *testing.T) {
 		r.mu.Unlock()
 		time.Sleep(14 * time.Second)
 		const want = `prober_probe_duration_seconds_bucket{container="main",namespace="shop",pod="web",probe_type="Readiness",le="1"} 0
-prober_probe_duration_seconds_bucket{container="main",namespace="shop",pod="web",probe_type="Readiness",le="2.5"} 3
-prober_probe_duration_seconds_sum{container="main",namespace="shop",pod="web",probe_type="Readiness"} 12
-prober_probe_duration_seconds_count{container="main",namespace="shop",pod="web",probe_type="Readiness"} 4
+prober_probe_duration_seconds_bucket{container="main",namespace="shop",pod="web",probe_type="Readiness",le="2.5"} 2
+prober_probe_duration_seconds_sum{container="main",namespace="shop",pod="web",probe_type="Readiness"} 4
+prober_probe_duration_seconds_count{container="main",namespace="shop",pod="web",probe_type="Readiness"} 2
 prober_probe_total{container="main",namespace="shop",pod="web",pod_uid="u1",probe_type="Readiness",result="failed"} 1
 prober_probe_total{container="main",namespace="shop",pod="web",pod_uid="u1",probe_type="Readiness",result="successful"} 2
-prober_probe_total{container="main",namespace="shop",pod="web",pod_uid="u1",probe_type="Readiness",result="unknown"} 1
 `
 		if got := r.text(); got != want {
 			t.Errorf("metrics\n%swant\n%s", got, want)

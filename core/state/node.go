@@ -2,7 +2,6 @@ package state
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -42,33 +41,22 @@ type cluster struct {
 	Authorities []string `json:"authorities"`
 }
 
-// InCluster stores by which certificate authorities the node knows its cluster. If it knew its cluster
-// by others, and by none of these, it is in another cluster: InCluster then removes what the former
-// cluster had sent, which is the documents of a source, the objects that pods name, and the Node
-// object, and returns true. Without authorities it does nothing.
-func (d *Dir) InCluster(source string, authorities []string) (another bool, err error) {
-	if len(authorities) == 0 {
-		return false, nil
-	}
+// Authorities returns the certificate authorities by which the node knows its cluster, none if it was in
+// no cluster yet.
+func (d *Dir) Authorities() ([]string, error) {
 	var stored cluster
-	if _, err := d.load(clusterFile, &stored); err != nil {
-		return false, err
-	}
-	if slices.Equal(stored.Authorities, authorities) {
-		return false, nil
-	}
-	another = len(stored.Authorities) > 0 && !slices.ContainsFunc(stored.Authorities, func(a string) bool { return slices.Contains(authorities, a) })
-	if another {
-		if err := d.removeOfCluster(source); err != nil {
-			return true, err
-		}
-	}
-	return another, d.store(clusterFile, cluster{Authorities: authorities})
+	_, err := d.load(clusterFile, &stored)
+	return stored.Authorities, err
 }
 
-// removeOfCluster removes what a cluster has sent. Files that cannot be read are left: nothing is
-// restored from them.
-func (d *Dir) removeOfCluster(source string) error {
+// StoreAuthorities stores the certificate authorities by which the node knows its cluster.
+func (d *Dir) StoreAuthorities(authorities []string) error {
+	return d.store(clusterFile, cluster{Authorities: authorities})
+}
+
+// LeaveCluster removes what a cluster has sent: the documents of a source, the objects that pods name, and
+// the Node object. Files that cannot be read are left: nothing is restored from them.
+func (d *Dir) LeaveCluster(source string) error {
 	records, _ := d.Documents().LoadAll()
 	var documents []DocumentID
 	for i := range records {

@@ -59,8 +59,7 @@ func TestShutdowns(t *testing.T) {
 	}
 }
 
-// TestDir_InCluster: authorities that are replaced one after the other are of the same cluster.
-func TestDir_InCluster(t *testing.T) {
+func TestDir_LeaveCluster(t *testing.T) {
 	t.Parallel()
 	d, _ := open(t, filepath.Join(t.TempDir(), "state"))
 	of := func(name string) *v1.Pod {
@@ -74,32 +73,27 @@ func TestDir_InCluster(t *testing.T) {
 	if err := errors.Join(d.Objects().Put(&Object{Key: "secret"}), d.NodeMemory().Store(&v1.Node{})); err != nil {
 		t.Fatal(err)
 	}
-	for i, step := range []struct {
-		authorities []string
-		another     bool
-		documents   int
-	}{
-		{nil, false, 2},
-		{[]string{"old"}, false, 2},
-		{[]string{"old"}, false, 2},
-		{[]string{"old", "new"}, false, 2},
-		{nil, false, 2},
-		{[]string{"new"}, false, 2},
-		{[]string{"other"}, true, 1},
-		{[]string{"other"}, false, 1},
-	} {
-		another, err := d.InCluster("api", step.authorities)
-		if another != step.another || err != nil {
-			t.Errorf("step %d: another cluster %t, %v", i, another, err)
+	if all, err := d.Authorities(); all != nil || err != nil {
+		t.Errorf("before it is in a cluster: %v, %v", all, err)
+	}
+	if err := d.StoreAuthorities([]string{"one"}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := d.LeaveCluster("api"); err != nil {
+			t.Fatal(err)
 		}
-		records, errs := d.Documents().LoadAll()
-		objects, more := d.Objects().Load()
-		node, err := d.NodeMemory().Load()
-		if errs = append(append(errs, more...), err); errors.Join(errs...) != nil {
-			t.Fatal(errs)
-		}
-		if kept := step.documents == 2; len(records) != step.documents || (len(objects) == 1) != kept || (node != nil) != kept || records[len(records)-1].Source != "files" {
-			t.Errorf("step %d: documents %v, objects %v, node %v", i, records, objects, node)
-		}
+	}
+	records, errs := d.Documents().LoadAll()
+	objects, more := d.Objects().Load()
+	node, err := d.NodeMemory().Load()
+	if errs = append(append(errs, more...), err); errors.Join(errs...) != nil {
+		t.Fatal(errs)
+	}
+	if len(records) != 1 || records[0].Source != "files" || objects != nil || node != nil {
+		t.Errorf("documents %v, objects %v, node %v are left", records, objects, node)
+	}
+	if all, err := d.Authorities(); len(all) != 1 || err != nil {
+		t.Errorf("authorities %v, %v", all, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -70,12 +71,16 @@ func (c *Collector) unused(ctx context.Context) ([]*record, error) {
 	if len(free) == 0 {
 		return nil, nil
 	}
-	// Names of pods may be short; only the runtime knows which image they mean. A name that means none,
-	// such as the beginning of two IDs, is an unknown error to it, and keeps no image.
+	// Names of pods may be short; only the runtime knows which image they mean. A name that could be
+	// the beginning of two IDs is an unknown error to it; such a name keeps what has it as its whole name.
 	for _, name := range c.cfg.Wanted() {
 		image, err := c.cfg.Runtime.Image(ctx, name)
 		if answer, ok := status.FromError(err); err != nil && (!ok || answer.Code() != codes.Unknown) {
 			return nil, err
+		}
+		if err != nil {
+			free = slices.DeleteFunc(free, func(r *record) bool { return slices.ContainsFunc(r.Names, means(name)) })
+			continue
 		}
 		if image != nil {
 			free = slices.DeleteFunc(free, func(r *record) bool { return r.ID == image.ID })
@@ -85,6 +90,14 @@ func (c *Collector) unused(ctx context.Context) ([]*record, error) {
 		return cmp.Or(a.used.Compare(b.used), a.detected.Compare(b.detected), cmp.Compare(a.ID, b.ID))
 	})
 	return free, nil
+}
+
+// means returns a function that reports whether a short name may mean an image's name.
+func means(short string) func(name string) bool {
+	return func(name string) bool {
+		name, _ = strings.CutSuffix(name, ":latest")
+		return name == short || strings.HasSuffix(name, "/"+short)
+	}
 }
 
 // removeOld removes images that were unused for longer than MaxAge, and returns the others. Before
