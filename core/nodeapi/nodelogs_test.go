@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -128,36 +127,6 @@ func (f made) ReadAt(p []byte, at int64) (int, error) {
 		}
 	}
 	return len(p), nil
-}
-
-// It does not run beside other tests, whose memory would count.
-func TestPrintLines_memory(t *testing.T) {
-	const size, most = 64 << 20, 32 << 20
-	zero := regexp.MustCompile("\x00")
-	for name, test := range map[string]struct {
-		line int
-		q    logQuery
-	}{
-		"a file without a line":                   {0, logQuery{lines: -1}},
-		"the last line of a file without one":     {0, logQuery{lines: 1}},
-		"a match in a file without a line":        {0, logQuery{lines: -1, pattern: zero}},
-		"the last match in a file without a line": {0, logQuery{lines: 1, pattern: zero}},
-		"many long lines":                         {8 << 10, logQuery{lines: maxTailLines}},
-		"many matches":                            {8 << 10, logQuery{lines: maxTailLines, pattern: zero}},
-		"many short matches":                      {256, logQuery{lines: maxTailLines, pattern: zero}},
-	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		counted := &counter{}
-		err := printLines(t.Context(), counted, made{line: test.line}, size, &test.q)
-		runtime.ReadMemStats(&after)
-		if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > most {
-			t.Errorf("%s: %d bytes of memory, want at most %d; %v", name, used, most, err)
-		}
-		if counted.n == 0 || counted.n > size {
-			t.Errorf("%s: %d bytes were printed", name, counted.n)
-		}
-	}
 }
 
 // counter counts what is written. Like an answer of HTTP it has a buffer to read into.
