@@ -381,3 +381,65 @@ func (n *Node) mirrorsChanged() {
 		n.member.MirrorsChanged()
 	}
 }
+
+// clusterPeriod is the interval at which the node looks by which certificate authorities it knows its
+// cluster.
+const clusterPeriod = time.Minute
+
+// leaveFormerCluster removes what another cluster has sent, of which this was a node before. The
+// certificate authorities of the API server tell clusters apart, also while it is away: if none is
+// known, the cluster is another one. They may be replaced one after the other, while the agent runs.
+func (n *Node) leaveFormerCluster() error {
+	known, now := n.authorities()
+	if len(known) > 0 && len(now) > 0 && !share(known, now) {
+		n.log.Warn("the node is in another cluster now: the pods and objects of the former are not restored")
+		if err := n.state.LeaveCluster(config.NameAPI); err != nil {
+			return fmt.Errorf("what a former cluster of this node has sent cannot be removed: %w", err)
+		}
+		known = nil
+	}
+	n.knowCluster(known, now)
+	return nil
+}
+
+// followAuthorities stores the certificate authorities when they change, until ctx is done.
+func (n *Node) followAuthorities(ctx context.Context) {
+	tick := time.NewTicker(clusterPeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			n.knowCluster(n.authorities())
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// knowCluster stores the authorities of now, unless they are those of another cluster than known.
+func (n *Node) knowCluster(known, now []string) {
+	if len(now) == 0 || slices.Equal(known, now) || len(known) > 0 && !share(known, now) {
+		return
+	}
+	if err := n.state.StoreAuthorities(now); err != nil {
+		n.log.Warn("the certificate authorities of the cluster are not stored; after a restart, the node may not know its pods", "err", err)
+	}
+}
+
+// authorities returns the certificate authorities by which the node knows its cluster, and those of
+// now. Both are empty if they cannot be read.
+func (n *Node) authorities() (known, now []string) {
+	known, err := n.state.Authorities()
+	if err == nil {
+		now, err = n.apiClient.Authorities()
+	}
+	if err != nil {
+		n.log.Debug("the node cannot tell whether its cluster is still the same", "err", err)
+		return nil, nil
+	}
+	return known, now
+}
+
+func share(a, b []string) bool {
+	return slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
+}

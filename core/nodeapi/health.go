@@ -3,6 +3,7 @@ package nodeapi
 import (
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -39,16 +40,11 @@ func (s *Server) check(name string) error {
 func (s *Server) healthz(w http.ResponseWriter, req *http.Request) {
 	wanted := checks
 	if name := req.PathValue("check"); name != "" {
-		wanted = nil
-		for _, c := range checks {
-			if c == name {
-				wanted = []string{c}
-			}
-		}
-		if wanted == nil {
+		if !slices.Contains(checks, name) {
 			http.NotFound(w, req)
 			return
 		}
+		wanted = []string{name}
 	}
 	for _, name := range wanted {
 		if err := s.check(name); err != nil {
