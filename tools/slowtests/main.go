@@ -64,6 +64,7 @@ func run(in io.Reader, out io.Writer, limit time.Duration) error {
 		case "output", "build-output":
 			switch {
 			case e.Output == "PASS\n": // go test prints "ok" for the package
+			case strings.HasPrefix(e.Output, "=== "): // which test runs, pauses and goes on
 			case e.Test == "" || e.Action == "build-output":
 				fmt.Fprint(out, e.Output)
 			case said[name] == nil:
@@ -89,8 +90,8 @@ func run(in io.Reader, out io.Writer, limit time.Duration) error {
 			}
 		}
 	}
-	for _, text := range said { // the output of tests that did not finish
-		fmt.Fprint(out, text)
+	for name, text := range said { // the output of tests that did not finish, as after a panic
+		fmt.Fprintf(out, "%s did not finish:\n%s", name, text)
 	}
 	switch {
 	case len(failed) > 0:
