@@ -162,3 +162,39 @@ func TestSettle(t *testing.T) {
 		t.Error("unrest goes on after rest")
 	}
 }
+
+// TestWatch_linkThatIsSwappedToAWatchedDirectory covers a panic of fsnotify: it drops the watch of the
+// former directory of the link, but not the name of the link.
+func TestWatch_linkThatIsSwappedToAWatchedDirectory(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	a, b, link := filepath.Join(top, "a"), filepath.Join(top, "b"), filepath.Join(top, "link")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.Mkdir(a, 0o700))
+	must(os.Mkdir(b, 0o700))
+	w := &Watch{}
+	defer w.Close()
+	for _, to := range []string{b, a, b, a} {
+		must(os.Symlink(to, link+".new"))
+		must(os.Rename(link+".new", link))
+		must(w.Only(a, link))
+	}
+	must(w.Only(a))
+	if diff := cmp.Diff([]string{a}, w.Dirs()); diff != "" {
+		t.Errorf("watched (-want +got):\n%s", diff)
+	}
+	must(os.WriteFile(filepath.Join(a, "x"), nil, 0o600))
+	select {
+	case e := <-w.Events():
+		if e.Name != filepath.Join(a, "x") {
+			t.Errorf("event of %s", e.Name)
+		}
+	case <-t.Context().Done():
+		t.Error("no event")
+	}
+}

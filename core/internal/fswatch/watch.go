@@ -27,7 +27,21 @@ func Inotify() (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{Events: w.Events, Errors: w.Errors, Add: w.Add, Remove: w.Remove, List: w.WatchList, Close: w.Close}, nil
+	return &Backend{Events: w.Events, Errors: w.Errors, Add: w.Add, Remove: remover(w), List: w.WatchList, Close: w.Close}, nil
+}
+
+// remover returns Remove of a watcher without its panic. fsnotify 1.10 panics for a link that was
+// watched, was swapped to a directory that is watched under another name, and was added again: it
+// has dropped the watch but not the name. By the time it panics the name is dropped too.
+func remover(w *fsnotify.Watcher) func(dir string) error {
+	return func(dir string) (err error) {
+		defer func() {
+			if recover() != nil {
+				err = fsnotify.ErrNonExistentWatch
+			}
+		}()
+		return w.Remove(dir)
+	}
 }
 
 // Watch watches directories. The zero Watch uses Inotify and watches none yet.
