@@ -145,9 +145,10 @@ func (w *Watcher) report(k *Kill) {
 }
 
 // containerID returns the runtime's ID in the path of a container's cgroup below that of its pod.
-// Some runtimes add a prefix such as "crio-".
+// Some runtimes add a prefix such as "crio-", and systemd's cgroups have the suffix ".scope".
 func containerID(below string) string {
 	id, _, _ := strings.Cut(below, "/")
+	id = strings.TrimSuffix(id, ".scope")
 	return id[strings.LastIndexByte(id, '-')+1:]
 }
 

@@ -97,7 +97,7 @@ func TestWatcher(t *testing.T) {
 		{killed("/system.slice/db.service", "/system.slice/db.service", 18), 0},
 		{killed("/pods/2/c", "/pods/2/c", 19), 0},
 		{strings.Repeat("x", 3*maxLine), 0},
-		{killed("/pods/1/c1", "/pods/1/c1", 20), 1},
+		{killed("/pods/1/cri-containerd-c1.scope", "/pods/1/cri-containerd-c1.scope", 20), 1},
 	} {
 		if _, err := pipe.WriteString(step.line + "\n SUBSYSTEM=x\n"); err != nil {
 			t.Fatal(err)
