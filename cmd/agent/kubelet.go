@@ -27,6 +27,8 @@ type kubeletFlags struct {
 	flags string
 	// args replace all of them: the whole command line of a kubelet.
 	args []string
+	// oomScore is the oom_score_adj of the kubelet that was read.
+	oomScore int
 }
 
 // add adds the flags to a command.
@@ -100,6 +102,7 @@ func (k *kubeletFlags) load(ctx context.Context, a *app, cmd *cobra.Command) (*c
 				warnings = append(warnings, w)
 			}
 			inCluster = c.Table("cluster") != nil
+			k.oomScore = c.OOMScore
 			return k.base(c)
 		}, over)
 		if err == nil && inCluster && cfg.Cluster.Kubeconfig == "" {
@@ -190,6 +193,9 @@ func (a *app) migrateCommand() *cobra.Command {
 			}
 			for _, w := range c.Warnings {
 				fmt.Fprintln(a.ErrOut, "warning:", w.Error())
+			}
+			if c.OOMScore != kubeletconfig.DefaultOOMScore {
+				fmt.Fprintf(a.ErrOut, "warning: oomScoreAdj is %d: write OOMScoreAdjust=%d into the agent's unit file\n", c.OOMScore, c.OOMScore)
 			}
 			write := func(w io.Writer) error {
 				_, err := fmt.Fprintf(w, "# Made by wardlet migrate from %s.\n\n%s", printable.Line(kubelet.origin()), made.Text)

@@ -4,6 +4,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -45,6 +46,12 @@ func (a *app) run(cmd *cobra.Command, kubelet *kubeletFlags) error {
 	logger, level := newLogger(a.ErrOut, cfg)
 	for _, warning := range warnings {
 		logger.Warn("the kubelet's configuration", "warning", warning)
+	}
+	if kubelet.given() {
+		// As a kubelet does: its unit file need not set it.
+		if err := os.WriteFile("/proc/self/oom_score_adj", []byte(strconv.Itoa(kubelet.oomScore)), 0); err != nil {
+			logger.Warn("cannot set the agent's oom_score_adj; set OOMScoreAdjust in its unit file", "score", kubelet.oomScore, "err", err)
+		}
 	}
 	again := &reload.Reload{Path: kubelet.followed(a, cmd), Level: level, Asked: asked}
 	if kubelet.given() {

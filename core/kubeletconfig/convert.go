@@ -29,6 +29,8 @@ type conversion struct {
 	// now is the field that is converted, nil for none, and origins are the fields that set keys.
 	now     *field
 	origins map[string]*field
+	// oomScore is oomScoreAdj.
+	oomScore int
 }
 
 func (c *conversion) refuse(f *field, why string) { c.fault(f.file, f.node.Line, f.name, why) }
@@ -312,6 +314,7 @@ func (c *conversion) complete() {
 	}
 	c.put("paths.cgroup_root", filepath.Join("/", c.value("cgroupRoot", "/"), "kubepods"))
 	c.put("runtime.adopt_foreign", true)
+	c.put("node.static_pods_are_critical", true)
 	if c.memoryQoS() && c.fields["memoryThrottlingFactor"] == nil {
 		c.put(throttlingKey, defaultThrottling)
 	}

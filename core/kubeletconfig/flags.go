@@ -28,7 +28,6 @@ type Command struct {
 
 	hostname, nodeIP, nodeLabels   string
 	providerConfig, providerBinDir string
-	logFormat                      string
 	fields                         []*field
 	warnings                       strict.Errors
 }
@@ -116,6 +115,7 @@ var fieldFlags = map[string]flag{
 	"minimum-image-ttl-duration":                   {field: "imageMinimumGCAge"},
 	"node-status-max-images":                       {field: "nodeStatusMaxImages"},
 	"node-status-update-frequency":                 {field: "nodeStatusUpdateFrequency"},
+	"logging-format":                               {field: "logging.format"},
 	"oom-score-adj":                                {field: "oomScoreAdj"},
 	"pod-cidr":                                     {field: "podCIDR"},
 	"pod-manifest-path":                            {field: "staticPodPath"},
@@ -183,7 +183,7 @@ func ParseCommand(args []string) (*Command, error) {
 	for name, into := range map[string]*string{
 		"config": &c.Config, "config-dir": &c.ConfigDir, "kubeconfig": &c.Kubeconfig, "bootstrap-kubeconfig": &c.BootstrapKubeconfig,
 		"hostname-override": &c.hostname, "node-ip": &c.nodeIP, "node-labels": &c.nodeLabels,
-		"image-credential-provider-config": &c.providerConfig, "image-credential-provider-bin-dir": &c.providerBinDir, "logging-format": &c.logFormat,
+		"image-credential-provider-config": &c.providerConfig, "image-credential-provider-bin-dir": &c.providerBinDir,
 	} {
 		flags.StringVar(into, name, "", "")
 	}
@@ -230,6 +230,12 @@ func ParseCommand(args []string) (*Command, error) {
 	}
 	if *lock != "" || *contention {
 		c.warnings = append(c.warnings, strict.Error{File: commandLine, Key: "--lock-file", Message: "has no effect: the agent locks its state directory"})
+	}
+	switch {
+	case c.nodeIP == "0.0.0.0": // the family that counts anyway
+		c.nodeIP = ""
+	case strings.Contains(c.nodeIP, ",") || c.nodeIP == "::":
+		faults = append(faults, strict.Error{File: commandLine, Key: "--node-ip", Message: fmt.Sprintf("is %q: the node and the pods of its network have one address; name one", c.nodeIP)})
 	}
 	for name, all := range values {
 		if !flags.Changed(name) {

@@ -31,6 +31,9 @@ const (
 type Configuration struct {
 	// Warnings are the fields that the agent does not honour, ordered by file and line.
 	Warnings strict.Errors
+	// OOMScore is the oom_score_adj of the kubelet's process, from -1000 to 1000. It is not in agent.toml:
+	// there the unit file sets it.
+	OOMScore int
 	keys     map[string]any
 	// origins are the fields that set keys.
 	origins map[string]*field
@@ -177,9 +180,6 @@ func (c *Configuration) place(command *Command) {
 	}
 	if labels := parted([]string{command.nodeLabels}); len(labels) > 0 {
 		into.put("node.labels", labels)
-	}
-	if command.logFormat == "json" {
-		into.put("log_format", "json")
 	}
 }
 
@@ -328,7 +328,7 @@ func resolve(n *yaml.Node) *yaml.Node {
 
 // convert applies the rule of each field.
 func (d *document) convert() (*Configuration, error) {
-	c := &conversion{document: d, keys: map[string]any{}, period: map[string]string{}, origins: map[string]*field{}}
+	c := &conversion{document: d, keys: map[string]any{}, period: map[string]string{}, origins: map[string]*field{}, oomScore: DefaultOOMScore}
 	for _, name := range slices.Sorted(maps.Keys(d.fields)) {
 		f := d.fields[name]
 		c.now = f
@@ -351,7 +351,7 @@ func (d *document) convert() (*Configuration, error) {
 		return nil, d.faults
 	}
 	slices.SortStableFunc(c.warnings, order)
-	return &Configuration{Warnings: c.warnings, keys: c.keys, origins: c.origins}, nil
+	return &Configuration{Warnings: c.warnings, OOMScore: c.oomScore, keys: c.keys, origins: c.origins}, nil
 }
 
 func order(a, b strict.Error) int {

@@ -134,6 +134,7 @@ max_pod_grace_period = "30s"
 kube_reserved = ["cpu=200m", "memory=1Gi"]
 pod_pids_limit = 1024
 shutdown_by_priority = ["-5=10s"]
+static_pods_are_critical = true
 taints = ["edge=yes:NoSchedule"]
 
 [node_api]

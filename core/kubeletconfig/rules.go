@@ -13,7 +13,7 @@ type rule func(c *conversion, f *field)
 // one by one.
 var tables = set("authentication", "authentication.x509", "authentication.webhook", "authentication.anonymous", "authorization", "authorization.webhook",
 	"memorySwap", "crashLoopBackOff", "evictionHard", "evictionSoft", "evictionSoftGracePeriod", "evictionMinimumReclaim", "systemReserved", "kubeReserved",
-	"featureGates")
+	"featureGates", "logging", "userNamespaces")
 
 // rules are the fields of KubeletConfiguration v1beta1; "NAME.*" stands for the entries of a map.
 var rules = map[string]rule{
@@ -78,8 +78,10 @@ var rules = map[string]rule{
 	"authentication.x509.clientCAFile":           text("node_api.client_ca_file"),
 	"authentication.anonymous.enabled":           alwaysIs(false, warns, "anonymous requests are never answered, except on the read-only address and for health"),
 	"authentication.webhook.enabled":             alwaysIs(true, warns, "in a cluster, the API server is always asked about tokens"),
-	"authentication.webhook.cacheTTL":            ignored,
+	"authentication.webhook.cacheTTL":            always("2m", warns, "who sent a token is asked again after 2 minutes"),
 	"authorization.mode":                         always("Webhook", warns, "in a cluster, the API server is always asked what a client may do"),
+	"authorization.webhook.cacheAuthorizedTTL":   always("5m", warns, "what a client may do is asked again after 5 minutes"),
+	"authorization.webhook.cacheUnauthorizedTTL": always("30s", warns, "what a client may not do is asked again after 30 s"),
 	"enableDebuggingHandlers":                    alwaysIs(true, refuses, "logs, exec, attach and port-forward are always served to clients that may use them"),
 	"tlsMinVersion":                              tlsVersion,
 	"tlsCipherSuites":                            refused("cannot be chosen: the suites are those that Go's TLS considers secure. Leave out this field"),
@@ -116,20 +118,22 @@ var rules = map[string]rule{
 	"preloadedImagesVerificationAllowlist":       ignored,
 	"runOnce":                                    alwaysIs(false, refuses, "the agent always keeps running"),
 	"enableSystemLogQuery":                       boolean("node_api.system_logs"),
-	"oomScoreAdj":                                always("-999", warns, "the unit file of the agent sets OOMScoreAdjust"),
+	"oomScoreAdj":                                oomScore,
+	"logging.format":                             logFormat,
+	"userNamespaces.idsPerPod":                   always("65536", warns, "every user namespace has 65536 IDs"),
+	"podCIDR":                                    warning("the runtime is told the pod CIDR of the node object only: write this one into the runtime's CNI configuration"),
 	"tracing":                                    warning("the agent sends no traces"),
 	"featureGates.MemoryQoS":                     flagged,
 	"featureGates.*":                             warning("the agent has no feature gates; docs/supported-fields.md lists what pods may use"),
 
 	// These have no effect on pods, or on anything that the agent does.
 	"registryPullQPS": ignored, "registryBurst": ignored, "eventRecordQPS": ignored, "eventBurst": ignored, "kubeAPIQPS": ignored, "kubeAPIBurst": ignored,
-	"contentType": ignored, "maxOpenFiles": ignored, "hairpinMode": ignored, "podCIDR": ignored, "volumeStatsAggPeriod": ignored, "volumePluginDir": ignored,
+	"contentType": ignored, "maxOpenFiles": ignored, "hairpinMode": ignored, "volumeStatsAggPeriod": ignored, "volumePluginDir": ignored,
 	"cpuManagerPolicyOptions": ignored, "cpuManagerReconcilePeriod": ignored, "topologyManagerScope": ignored, "topologyManagerPolicyOptions": ignored,
 	"makeIPTablesUtilChains": ignored, "iptablesMasqueradeBit": ignored, "iptablesDropBit": ignored, "failSwapOn": ignored, "failCgroupV1": ignored,
 	"containerLogMaxWorkers": ignored, "containerLogMonitorInterval": ignored, "showHiddenMetricsForVersion": ignored, "kernelMemcgNotification": ignored,
-	"logging": ignored, "enableSystemLogHandler": ignored, "enableContentionProfiling": ignored, "enableProfilingHandler": ignored, "enableDebugFlagsHandler": ignored,
-	"streamingConnectionIdleTimeout": ignored, "userNamespaces": ignored,
-	"authorization.webhook.cacheAuthorizedTTL": ignored, "authorization.webhook.cacheUnauthorizedTTL": ignored,
+	"logging.flushFrequency": ignored, "logging.verbosity": ignored, "logging.vmodule": ignored, "logging.options": ignored, "enableSystemLogHandler": ignored, "enableContentionProfiling": ignored, "enableProfilingHandler": ignored, "enableDebugFlagsHandler": ignored,
+	"streamingConnectionIdleTimeout": ignored,
 }
 
 func set(names ...string) map[string]bool {
@@ -194,6 +198,30 @@ func alwaysIs(value bool, weight func(c *conversion, f *field, why string), why 
 		if found, ok := c.truth(f); ok && found != value {
 			weight(c, f, fmt.Sprintf("is %t: %s", found, why))
 		}
+	}
+}
+
+// DefaultOOMScore is the oom_score_adj of a kubelet without oomScoreAdj.
+const DefaultOOMScore = -999
+
+func oomScore(c *conversion, f *field) {
+	value, ok := c.number(f)
+	switch {
+	case !ok:
+	case value < -1000 || value > 1000:
+		c.wrong(f, "a number from -1000 to 1000")
+	default:
+		c.oomScore = int(value)
+	}
+}
+
+func logFormat(c *conversion, f *field) {
+	switch f.node.Value {
+	case "", "text":
+	case "json":
+		c.put("log_format", "json")
+	default:
+		c.wrong(f, "text or json")
 	}
 }
 

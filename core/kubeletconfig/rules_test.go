@@ -303,7 +303,7 @@ func TestRead_removedMaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	soft := c.Table("eviction")["soft"]
-	if got := slices.Sorted(maps.Keys(c.Table("node"))); len(got) > 0 || soft != nil || c.Table("node_api")["client_ca_file"] != nil {
+	if got := slices.Sorted(maps.Keys(c.Table("node"))); !slices.Equal(got, []string{"static_pods_are_critical"}) || soft != nil || c.Table("node_api")["client_ca_file"] != nil {
 		t.Errorf("node %v, soft thresholds %v, node_api %v", got, soft, c.Table("node_api"))
 	}
 	if got, want := places(c.Warnings), "config.yaml:7: featureGates.Fancy the kubelet's flags"; got != want {
@@ -316,6 +316,59 @@ func TestRead_noMaps(t *testing.T) {
 	for _, field := range []string{"evictionHard: 5%", "systemReserved: [cpu]", "authentication: true", "featureGates: ''"} {
 		if _, err := read(t, "--config=FILE", field+"\n"); err == nil || !strings.Contains(err.Error(), "want a map") {
 			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+func TestRead_processAndLog(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		flags, file string
+		score       int
+		logFormat   any
+		// faults and warnings are where they are.
+		faults, warnings string
+	}{
+		"the defaults":           {"--config=FILE", "", -999, nil, "", ""},
+		"a score":                {"--config=FILE", "oomScoreAdj: -500\n", -500, nil, "", ""},
+		"a score of zero":        {"--config=FILE", "oomScoreAdj: 0\n", 0, nil, "", ""},
+		"a score of a flag":      {"--config=FILE --oom-score-adj=-1", "oomScoreAdj: -500\n", -1, nil, "", ""},
+		"a score that is none":   {"--config=FILE", "oomScoreAdj: -1001\n", 0, nil, "config.yaml:3: oomScoreAdj", ""},
+		"logs in JSON":           {"--config=FILE", "logging: {format: json, verbosity: 2}\n", -999, "json", "", ""},
+		"logs in JSON by a flag": {"--config=FILE --logging-format=json", "logging: {format: text}\n", -999, "json", "", ""},
+		"logs in text by a flag": {"--config=FILE --logging-format=text", "logging: {format: json}\n", -999, nil, "", ""},
+		"logs in another form":   {"--config=FILE", "logging: {format: xml}\n", 0, nil, "config.yaml:3: logging.format", ""},
+		"no field of logging":    {"--config=FILE", "logging: {formal: json}\n", 0, nil, "config.yaml:3: logging.formal", ""},
+		"answers cached for less": {"--config=FILE", "authentication: {webhook: {cacheTTL: 10s}}\nauthorization: {webhook: {cacheAuthorizedTTL: 30s, cacheUnauthorizedTTL: 30s}}\n", -999, nil, "",
+			"config.yaml:3: authentication.webhook.cacheTTL config.yaml:4: authorization.webhook.cacheAuthorizedTTL"},
+		"other user namespaces":  {"--config=FILE", "userNamespaces: {idsPerPod: 131072}\n", -999, nil, "", "config.yaml:3: userNamespaces.idsPerPod"},
+		"a pod CIDR of the node": {"--config=FILE", "podCIDR: 10.1.0.0/24\n", -999, nil, "", "config.yaml:3: podCIDR"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := read(t, test.flags, test.file+"enableServer: false\n")
+			if got := places(err); got != test.faults {
+				t.Fatalf("faults at %q, want %q: %v", got, test.faults, err)
+			}
+			if err != nil {
+				return
+			}
+			if got := c.keys["log_format"]; c.OOMScore != test.score || got != test.logFormat || places(c.Warnings) != test.warnings {
+				t.Errorf("score %d, log format %v, warnings at %q; want %d, %v, %q", c.OOMScore, got, places(c.Warnings), test.score, test.logFormat, test.warnings)
+			}
+		})
+	}
+}
+
+func TestParseCommand_nodeIP(t *testing.T) {
+	t.Parallel()
+	for value, fault := range map[string]string{"10.0.0.2": "", "fd00::2": "", "0.0.0.0": "", "10.0.0.2,fd00::2": "the kubelet's flags", "::": "the kubelet's flags"} {
+		c, err := ParseCommand([]string{"--node-ip=" + value})
+		if got := places(err); got != fault {
+			t.Errorf("%s: fault at %q, want %q: %v", value, got, fault, err)
+		}
+		if err == nil && c.nodeIP == "0.0.0.0" {
+			t.Error("the unspecified address became that of the node")
 		}
 	}
 }
