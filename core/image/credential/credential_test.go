@@ -227,3 +227,14 @@ func FuzzParseRegistryConfig(f *testing.F) {
 		}
 	})
 }
+
+func TestFor_entriesOfCredentialHelpersAreSkipped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.providers = nil
+	r.write(t, "config.json", `{"auths": {"a.example": {}, "registry.example": `+auth("me")+`}, "credHelpers": {"a.example": "gcloud"}}`, 0o600)
+	users, err := r.users(t, "registry.example/app:1")
+	if diff := cmp.Diff([]string{"me"}, users); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}

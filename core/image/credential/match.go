@@ -60,6 +60,8 @@ type keyringEntry struct {
 	auth    pod.RegistryAuth
 }
 
+var errEmptyAuth = errors.New("neither auth nor username and password are set")
+
 // hub are the names of Docker Hub in registry configurations. Image names use docker.io.
 var hub = []string{"index.docker.io", "registry-1.docker.io"}
 
@@ -84,7 +86,7 @@ func (k *keyring) add(key string, auth pod.RegistryAuth) error {
 		return err
 	}
 	if auth == (pod.RegistryAuth{}) {
-		return errors.New("neither auth nor username and password are set")
+		return errEmptyAuth
 	}
 	*k = append(*k, keyringEntry{host, p, auth})
 	return nil

@@ -44,6 +44,9 @@ func parseRegistryConfig(data []byte) (keyring, error) {
 func keyringOf(auths map[string]registryAuth) (keyring, error) {
 	var keys keyring
 	for _, key := range slices.Sorted(maps.Keys(auths)) {
+		if auths[key] == (registryAuth{}) {
+			continue // a login with a credential helper leaves such an entry
+		}
 		auth, err := auths[key].decode()
 		if err == nil {
 			err = keys.add(key, auth)
@@ -51,6 +54,9 @@ func keyringOf(auths map[string]registryAuth) (keyring, error) {
 		if err != nil {
 			return nil, fmt.Errorf("auths[%.80q]: %w", key, err)
 		}
+	}
+	if len(keys) == 0 && len(auths) > 0 {
+		return nil, errEmptyAuth
 	}
 	keys.sort()
 	return keys, nil
