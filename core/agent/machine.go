@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"os"
-	goruntime "runtime"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/internal/cpu"
 	"github.com/wardlet/wardlet/core/metrics"
 	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/oom"
@@ -195,7 +195,7 @@ func (n *Node) wireStats(counters *kernel.Kernel) {
 	n.stats = stats.New(stats.Config{
 		Node: n.node, Runtime: n.runtime, Kernel: counters, Observed: n.inspectedPods, Pods: n.podSpecs, Layout: parts.Layout(n.cfg),
 		CgroupRoot: n.cgroups.Root, PID: os.Getpid(), RuntimeSocket: strings.TrimPrefix(n.client.Endpoint(), "unix://"),
-		CPUs: goruntime.NumCPU(), Logger: n.log, Now: time.Now,
+		CPUs: len(cpu.Online()), Logger: n.log, Now: time.Now,
 	})
 }
 

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/nodedeclaredfeatures/features/restartallcontainers"
+
+	"github.com/wardlet/wardlet/core/internal/cpu"
 )
 
 // Description has the properties of a node beyond its machine.
@@ -51,7 +53,7 @@ func Machine(d *Description) (*v1.Node, error) {
 	}
 	maps.Copy(labels, d.Labels)
 	has := v1.ResourceList{
-		v1.ResourceCPU:              *resource.NewQuantity(int64(runtime.NumCPU()), resource.DecimalSI),
+		v1.ResourceCPU:              *resource.NewQuantity(int64(len(cpu.Online())), resource.DecimalSI),
 		v1.ResourceMemory:           *resource.NewQuantity(memory, resource.BinarySI),
 		v1.ResourceEphemeralStorage: *resource.NewQuantity(storage, resource.BinarySI),
 		v1.ResourcePods:             *resource.NewQuantity(int64(d.MaxPods), resource.DecimalSI),

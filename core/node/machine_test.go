@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/wardlet/wardlet/core/internal/cpu"
 )
 
 func TestANodeIsWhatItsMachineHas(t *testing.T) {
@@ -34,7 +36,7 @@ func TestANodeIsWhatItsMachineHas(t *testing.T) {
 	}
 	has := n.Status.Allocatable
 	for name, want := range map[v1.ResourceName]int64{
-		v1.ResourceCPU: int64(runtime.NumCPU()), v1.ResourcePods: 20, "example.com/dongle": 2,
+		v1.ResourceCPU: int64(len(cpu.Online())), v1.ResourcePods: 20, "example.com/dongle": 2,
 		v1.ResourceMemory: said(t, "awk", `/MemTotal/ {printf "%.0f", $2*1024}`, "/proc/meminfo"),
 		v1.ResourceEphemeralStorage: func() int64 {
 			return said(t, "stat", "-f", "-c", "%b", dir) * said(t, "stat", "-f", "-c", "%s", dir)

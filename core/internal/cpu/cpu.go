@@ -1,5 +1,6 @@
-// Package cpu converts amounts of CPU to the kernel's values for a cgroup, as a kubelet does. Comes
-// in: thousandths of a CPU. Goes out: shares, a quota, a weight. It owns no goroutine.
+// Package cpu converts amounts of CPU to the kernel's values for a cgroup, as a kubelet does, and lists
+// the CPUs of the machine. Comes in: thousandths of a CPU; lists in /sys. Goes out: shares, a quota, a
+// weight; numbers of CPUs. It owns no goroutine.
 package cpu
 
 const (
