@@ -147,10 +147,13 @@ func (v *Volumes) mountOnce(fsType, path string, flags uintptr, options []string
 	return nil
 }
 
-// memorySize returns the smallest of sizeLimit, the pod's memory limit and the node's memory, in
-// bytes, as in a kubelet.
+// memorySize returns the smallest of sizeLimit, the pod's memory limit and the memory that the node
+// allocates to pods, in bytes, as in a kubelet.
 func (v *Volumes) memorySize(p *v1.Pod, source *v1.EmptyDirVolumeSource) int64 {
 	size := v.memory
+	if left := v.allocatable(); left.Memory().Value() > 0 {
+		size = min(size, left.Memory().Value())
+	}
 	if limit := pod.Limit(p, v1.ResourceMemory); limit > 0 {
 		size = min(size, limit)
 	}

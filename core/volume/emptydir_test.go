@@ -88,7 +88,7 @@ func TestAMountedTmpfsIsRecognised(t *testing.T) {
 	p := newPod(emptyDir("fast", v1.StorageMediumMemory))
 	check(t, v.Setup(t.Context(), p))
 	check(t, v.Setup(t.Context(), p))
-	restarted := &Volumes{layout: v.layout, memory: v.memory, kernel: k}
+	restarted := &Volumes{layout: v.layout, memory: v.memory, kernel: k, allocatable: noResources}
 	check(t, restarted.Setup(t.Context(), p))
 	if diff := cmp.Diff([]string{"size=1073741824,mode=1777"}, k.options); diff != "" {
 		t.Errorf("mounts (-want +got)\n%s", diff)
@@ -143,7 +143,7 @@ func TestAMountThatIsNoTmpfsIsNotTakenForTheVolume(t *testing.T) {
 
 func TestMemorySize(t *testing.T) {
 	t.Parallel()
-	v := &Volumes{memory: 8 << 30}
+	v := &Volumes{memory: 10 << 30, allocatable: func() v1.ResourceList { return v1.ResourceList{v1.ResourceMemory: resource.MustParse("8Gi")} }}
 	container := func(limit string) v1.Container {
 		c := v1.Container{}
 		if limit != "" {
@@ -156,9 +156,9 @@ func TestMemorySize(t *testing.T) {
 		sizeLimit string
 		want      int64
 	}{
-		"nothing said: the node's memory":          {[]string{""}, "", 8 << 30},
+		"nothing said: what the node allocates":    {[]string{""}, "", 8 << 30},
 		"sizeLimit":                                {[]string{""}, "64Mi", 64 << 20},
-		"sizeLimit above the node's memory":        {[]string{""}, "64Gi", 8 << 30},
+		"sizeLimit above what it allocates":        {[]string{""}, "64Gi", 8 << 30},
 		"a sizeLimit that cannot be counted":       {[]string{""}, "17Ei", 8 << 30},
 		"limits that cannot be counted":            {[]string{"9Ei", "9Ei"}, "", 8 << 30},
 		"a sizeLimit of zero counts as none":       {[]string{""}, "0", 8 << 30},

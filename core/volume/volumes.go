@@ -28,8 +28,9 @@ type Volumes struct {
 }
 
 // New makes the directory that contains the pods' directories. memory is the node's memory in
-// bytes, the maximum size of a volume in memory. objects is nil if there is no API server.
-// allocatable returns the node's allocatable resources, for files with a limit that is not set.
+// bytes. objects is nil if there is no API server. allocatable returns the node's allocatable
+// resources, for files with a limit that is not set; its memory is the maximum size of a volume in
+// memory.
 // recursiveReadOnly reports whether the runtime of a pod can make mounts read-only recursively.
 func New(layout pod.Layout, memory int64, objects Objects, allocatable func() v1.ResourceList, recursiveReadOnly func(p *v1.Pod) bool) (*Volumes, error) {
 	if memory <= 0 {
