@@ -2,6 +2,7 @@ package stats
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -30,9 +31,6 @@ func (s *Stats) collectCadvisor(ctx context.Context, out series) {
 	if r.Node.Swap != nil {
 		out.maybe(&machineSwap, time.Time{}, added(r.Node.Swap.SwapAvailableBytes, r.Node.Swap.SwapUsageBytes), 1)
 	}
-	group := &scope{series: out, at: r.At, labels: []string{"", rootCgroup, "", "", "", ""}}
-	group.processor(r.Node.CPU, &r.Kernel)
-	group.ram(r.Node.Memory, r.Node.Swap, &r.Kernel)
 	names := map[string]string{}
 	device := func(number string) string {
 		if _, known := names[number]; !known {
@@ -40,8 +38,27 @@ func (s *Stats) collectCadvisor(ctx context.Context, out series) {
 		}
 		return names[number]
 	}
+	cadvisorNode(r, out, device)
 	for i := range r.Pods {
 		s.cadvisorPod(&r.Pods[i], r.At, out, device)
+	}
+}
+
+// cadvisorNode adds the series of the whole machine. Its processes are those of the root cgroup alone,
+// as in cAdvisor. device is like that of cadvisorPod.
+func cadvisorNode(r *Reading, out series, device func(number string) string) {
+	group := &scope{series: out, at: r.At, labels: []string{"", rootCgroup, "", "", "", ""}}
+	group.processor(r.Node.CPU, &r.Kernel)
+	group.ram(r.Node.Memory, r.Node.Swap, &r.Kernel)
+	group.io(r.Kernel.Devices, device)
+	group.network(r.Interfaces, nil)
+	group.maybe(&processes, r.Kernel.Processes, 1)
+	if limit := r.Node.Rlimit; limit != nil {
+		group.add(&threads, float64(*limit.NumOfRunningProcesses))
+		group.add(&threadsMax, float64(*limit.MaxPID))
+	}
+	for _, number := range slices.Sorted(maps.Keys(r.Disks)) {
+		group.disk(r.Disks[number], r.Disks[number].UsedBytes, device(number))
 	}
 }
 
@@ -62,10 +79,7 @@ func (s *Stats) cadvisorPod(p *Pod, at time.Time, out series, device func(number
 		}
 		one.add(&cadvisorSeen, float64(at.Unix()))
 		if fs := c.Stats.Rootfs; fs != nil {
-			one.add(&fsUsage, value(added(fs.UsedBytes, c.Stats.Logs.UsedBytes)), "")
-			one.maybe(&fsLimit, fs.CapacityBytes, 1, "")
-			one.maybe(&fsInodes, fs.Inodes, 1, "")
-			one.maybe(&fsInodesFree, fs.InodesFree, 1, "")
+			one.disk(fs, added(fs.UsedBytes, c.Stats.Logs.UsedBytes), "")
 		}
 	}
 }
@@ -112,14 +126,26 @@ func (s *scope) all(c *statsapi.CPUStats, m *statsapi.MemoryStats, w *statsapi.S
 	s.maybe(&processes, k.Processes, 1)
 	s.maybe(&threads, k.Tasks, 1)
 	s.maybe(&threadsMax, k.TasksLimit, 1)
-	for i := range k.Devices {
-		d := &k.Devices[i]
+	s.io(k.Devices, device)
+}
+
+func (s *scope) io(devices []kernel.Device, device func(number string) string) {
+	for i := range devices {
+		d := &devices[i]
 		name := device(d.Number)
 		s.add(&fsReadBytes, float64(d.ReadBytes), name)
 		s.add(&fsWriteBytes, float64(d.WrittenBytes), name)
 		s.add(&fsReads, float64(d.Reads), name)
 		s.add(&fsWrites, float64(d.Writes), name)
 	}
+}
+
+// disk adds a file system; used is how many of its bytes are in use.
+func (s *scope) disk(fs *statsapi.FsStats, used *uint64, device string) {
+	s.add(&fsUsage, value(used), device)
+	s.maybe(&fsLimit, fs.CapacityBytes, 1, device)
+	s.maybe(&fsInodes, fs.Inodes, 1, device)
+	s.maybe(&fsInodesFree, fs.InodesFree, 1, device)
 }
 
 // processor adds CPU times. Those of the statistics have the time when the runtime read them.
@@ -129,9 +155,11 @@ func (s *scope) processor(c *statsapi.CPUStats, k *kernel.Cgroup) {
 	}
 	s.maybe(&cpuUser, k.User, second)
 	s.maybe(&cpuSystem, k.System, second)
-	s.maybe(&cpuPeriods, k.Periods, 1)
-	s.maybe(&cpuThrottled, k.Throttled, 1)
-	s.maybe(&cpuThrottledTime, k.ThrottledTime, second)
+	if k.Quota != nil { // as in cAdvisor
+		s.maybe(&cpuPeriods, k.Periods, 1)
+		s.maybe(&cpuThrottled, k.Throttled, 1)
+		s.maybe(&cpuThrottledTime, k.ThrottledTime, second)
+	}
 	s.pressure(k.CPUPressure, &cpuWaiting, &cpuStalled)
 	s.pressure(k.MemoryPressure, &memoryWaiting, &memoryStalled)
 	s.pressure(k.IOPressure, &ioWaiting, &ioStalled)

@@ -21,7 +21,7 @@ func (s *Stats) detail(ctx context.Context, basic *Reading) *Reading {
 	k, now := s.cfg.Kernel, metav1.NewTime(r.At)
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), disksTime)
 	defer cancel()
-	disks := disks{ctx: limited, reader: &s.files, now: now, known: map[string]*statsapi.FsStats{}}
+	disks := disks{ctx: limited, reader: &s.files, now: now, known: map[string]*disk{}}
 	nodefs := disks.of(s.cfg.Layout.PodRoot)
 	s.detailNode(ctx, &r, &disks)
 
@@ -68,6 +68,7 @@ func (s *Stats) detailNode(ctx context.Context, r *Reading, disks *disks) {
 		}
 	}
 	if all, err := k.Interfaces(s.cfg.PID); err == nil {
+		r.Interfaces = all
 		n.Network = networkOf(all, k.DefaultInterface(s.cfg.PID), r.At)
 	}
 	if tasks, most, err := k.Tasks(); err == nil {
@@ -77,6 +78,7 @@ func (s *Stats) detailNode(ctx context.Context, r *Reading, disks *disks) {
 		n.Fs = within(fs, now, fs.UsedBytes, fs.InodesUsed)
 	}
 	n.Runtime = s.stores(ctx, r.At, disks)
+	r.Disks = disks.devices()
 }
 
 // systemCgroup returns the cgroup of a system container, empty if it is not known.
@@ -109,6 +111,9 @@ func (s *Stats) stores(ctx context.Context, now time.Time, disks *disks) *statsa
 
 func (s *Stats) detailContainer(c *Container, disks *disks, nodefs *statsapi.FsStats) {
 	c.Kernel = s.cfg.Kernel.Complete(c.Cgroup, c.Kernel)
+	if c.Kernel.Processes == nil {
+		c.Kernel.Processes = s.cfg.Kernel.Processes(c.Cgroup)
+	}
 	c.Stats.CPU, c.Stats.Memory, c.Stats.IO = pressed(&c.Kernel, c.Stats.CPU, c.Stats.Memory, c.Stats.IO, disks.now)
 	if rootfs := c.Stats.Rootfs; rootfs != nil {
 		c.Stats.Rootfs = within(disks.of(c.Layer), rootfs.Time, rootfs.UsedBytes, rootfs.InodesUsed)
@@ -119,12 +124,16 @@ func (s *Stats) detailContainer(c *Container, disks *disks, nodefs *statsapi.FsS
 	c.Stats.Logs = within(nodefs, disks.now, used, inodes)
 }
 
-// detailNetwork adds the counters of the pod's interfaces, unless it is on the network of the node.
+// detailNetwork adds the counters of the pod's interfaces, unless it is on the network of the node. The
+// sandbox of CRI-O may have no process; then the interfaces are those of a container.
 func (s *Stats) detailNetwork(p *Pod, now time.Time) {
 	if p.HostNetwork {
 		return
 	}
 	pid := s.cfg.Kernel.Member(p.SandboxCgroup)
+	for i := 0; pid == 0 && i < len(p.Containers); i++ {
+		pid = s.cfg.Kernel.Member(p.Containers[i].Cgroup)
+	}
 	if pid == 0 {
 		return
 	}

@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +103,67 @@ func TestSummary_hostNetwork(t *testing.T) {
 	got, err := r.Summary(t.Context(), false)
 	if err != nil || got.Pods[0].Network != nil {
 		t.Errorf("%+v, %v", got.Pods[0].Network, err)
+	}
+}
+
+// TestSummary_processesBelow has the cgroups of CRI-O with crun: the sandbox has no process, and those of
+// the container are one level down.
+func TestSummary_processesBelow(t *testing.T) {
+	t.Parallel()
+	for name, exists := range map[string]bool{"a sandbox without a process": true, "no cgroup of the sandbox": false} {
+		r := newRig(t)
+		p := r.run(t, "web", "ended", "main")
+		box := filepath.Join("sys/fs/cgroup/wardlet/poduid-web", p.Sandboxes[0].ID)
+		if err := os.RemoveAll(filepath.Join(r.root, box)); err != nil {
+			t.Fatal(err)
+		}
+		if exists {
+			r.write(t, map[string]string{filepath.Join(box, "cgroup.procs"): ""})
+		}
+		r.write(t, cgroup("web", p.Containers[0].ID, map[string]string{"cgroup.procs": ""}))
+		r.write(t, cgroup("web", p.Containers[1].ID, map[string]string{"cgroup.procs": "", "container/cgroup.procs": "8\n9\n"}))
+		r.write(t, map[string]string{"proc/8/net/dev": "x\ny\n  eth0: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n"})
+		got, err := r.Summary(t.Context(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		web := got.Pods[0]
+		if diff := cmp.Diff(&statsapi.ProcessStats{ProcessCount: new(uint64(2))}, web.ProcessStats); diff != "" {
+			t.Errorf("%s: processes (-want +got):\n%s", name, diff)
+		}
+		want := &statsapi.NetworkStats{Time: metav1.NewTime(r.now), InterfaceStats: eth("eth0"), Interfaces: []statsapi.InterfaceStats{eth("eth0")}}
+		if diff := cmp.Diff(want, web.Network); diff != "" {
+			t.Errorf("%s: network (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestSummary_withoutACgroup does not take the counters of the root cgroup for those of a pod.
+func TestSummary_withoutACgroup(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := r.run(t, "web", "main")
+	r.cri.SetStats(p.Containers[0].ID, used(r.now, time.Second, 4000))
+	if err := os.RemoveAll(filepath.Join(r.root, "sys/fs/cgroup/wardlet")); err != nil {
+		t.Fatal(err)
+	}
+	r.write(t, map[string]string{
+		"sys/fs/cgroup/cpu.stat": "usage_usec 9\nuser_usec 8\n", "sys/fs/cgroup/memory.stat": "file 1500\n", "sys/fs/cgroup/io.stat": "8:0 rbytes=1\n", "sys/fs/cgroup/cgroup.procs": "1\n7\n",
+		"sys/fs/cgroup/cpu.pressure": waits, "sys/fs/cgroup/io.pressure": waits,
+	})
+	got, err := r.Summary(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if web := got.Pods[0]; web.CPU != nil && web.CPU.PSI != nil || web.IO != nil || web.ProcessStats != nil || web.Network != nil || web.Containers[0].CPU.PSI != nil || web.Containers[0].IO != nil {
+		t.Errorf("%+v", web)
+	}
+	for line := range strings.Lines(scrape(t, r.Cadvisor())) {
+		for _, family := range []string{"container_cpu_user", "container_memory_cache", "container_fs_reads", "container_processes", "container_pressure"} {
+			if strings.HasPrefix(line, family) && strings.Contains(line, `pod="web"`) {
+				t.Error(line)
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"context"
+	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -19,20 +20,40 @@ type disks struct {
 	ctx    context.Context
 	reader *filesystem.Reader
 	now    metav1.Time
-	known  map[string]*statsapi.FsStats
+	known  map[string]*disk
+}
+
+// disk is the state of a file system, and the number of its device.
+type disk struct {
+	number string
+	stats  statsapi.FsStats
 }
 
 // of returns the state of the file system of a path, nil if it cannot be read.
 func (d *disks) of(path string) *statsapi.FsStats {
-	if fs, known := d.known[path]; known {
-		return fs
+	one, known := d.known[path]
+	if !known {
+		one = d.read(path)
+		d.known[path] = one
 	}
-	fs := d.read(path)
-	d.known[path] = fs
-	return fs
+	if one == nil {
+		return nil
+	}
+	return &one.stats
 }
 
-func (d *disks) read(path string) *statsapi.FsStats {
+// devices returns the file systems that were read, by the number of their device ("8:0").
+func (d *disks) devices() map[string]*statsapi.FsStats {
+	devices := map[string]*statsapi.FsStats{}
+	for _, one := range d.known {
+		if one != nil {
+			devices[one.number] = &one.stats
+		}
+	}
+	return devices
+}
+
+func (d *disks) read(path string) *disk {
 	if path == "" {
 		return nil
 	}
@@ -41,10 +62,10 @@ func (d *disks) read(path string) *statsapi.FsStats {
 		return nil
 	}
 	number := func(n int64) *uint64 { return new(uint64(n)) }
-	return &statsapi.FsStats{
+	return &disk{number: fmt.Sprintf("%d:%d", unix.Major(fs.Device), unix.Minor(fs.Device)), stats: statsapi.FsStats{
 		Time: d.now, CapacityBytes: number(fs.Capacity), AvailableBytes: number(fs.Available), UsedBytes: number(fs.Used()),
 		Inodes: number(fs.Inodes), InodesFree: number(fs.FreeInodes), InodesUsed: number(fs.Inodes - min(fs.Inodes, fs.FreeInodes)),
-	}
+	}}
 }
 
 // within returns the statistics of something that uses a part of a file system; fs is nil if the

@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
-
 	"github.com/wardlet/wardlet/core/internal/filesystem"
 )
 
@@ -24,7 +22,7 @@ func TestDisks_of_fileSystemsThatHang(t *testing.T) {
 		}}
 		ctx, cancel := context.WithTimeout(t.Context(), disksTime)
 		defer cancel()
-		d := disks{ctx: ctx, reader: reader, known: map[string]*statsapi.FsStats{}}
+		d := disks{ctx: ctx, reader: reader, known: map[string]*disk{}}
 		if fs := d.of("healthy"); fs == nil || *fs.UsedBytes != 2 || *fs.AvailableBytes != 5 || *fs.InodesUsed != 3 {
 			t.Errorf("%+v", fs)
 		}

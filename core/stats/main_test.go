@@ -51,7 +51,7 @@ func newRig(t *testing.T) *rig {
 		"proc/vmstat":         "pgfault 77\npgmajfault 3\n",
 		"proc/loadavg":        "0.1 0.2 0.3 2/345 99\n", "proc/sys/kernel/pid_max": "32768\n", "proc/sys/kernel/threads-max": "1000\n",
 		"proc/7/stat":      "7 (wardlet) S 1 1 1 0 -1 4194304 10 0 20 0 30 40 0 0 20 0 1 0 500 4096 6 0 0\n",
-		"proc/7/net/dev":   "x\ny\n  eth0: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n  eth1: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n",
+		"proc/7/net/dev":   "x\ny\n  veth1: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n  eth0: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n  eth1: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n",
 		"proc/7/net/route": "Iface\neth1\t00000000\t010011AC\t3\t0\t0\t0\t00000000\n",
 		"proc/pressure/io": "some avg10=1.00 avg60=0.00 avg300=0.00 total=5\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
 	})

@@ -22,8 +22,11 @@ type Reading struct {
 	Node  statsapi.NodeStats
 	// Memory is the memory of the machine in bytes; 0 if unknown.
 	Memory uint64
-	// Kernel are the counters of the root cgroup, in a detailed reading.
-	Kernel kernel.Cgroup
+	// Kernel are the counters of the root cgroup, Interfaces those of the node, and Disks the file systems
+	// of pods, images and writable layers by the number of their device ("8:0"), all in a detailed reading.
+	Kernel     kernel.Cgroup
+	Interfaces []kernel.Interface
+	Disks      map[string]*statsapi.FsStats
 	// Pods are the pods with a sandbox that is ready, ordered by namespace and name.
 	Pods []Pod
 	// Failed is why the node could not be measured, nil if it was.

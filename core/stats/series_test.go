@@ -7,12 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/wardlet/wardlet/core/internal/filesystem"
 )
 
 var update = flag.Bool("update", false, "write the golden files and docs/metrics.md anew")
@@ -65,7 +69,17 @@ func measuredRig(t *testing.T) (r *rig, hide []string) {
 		"pids.current": "5\n", "pids.max": "100\n", "cpu.weight": "39\n", "cpu.max": "50000 100000\n", "io.stat": "8:0 rbytes=1 wbytes=2 rios=3 wios=4\n",
 		"cpu.pressure": waits, "memory.pressure": waits, "io.pressure": waits, "cgroup.procs": "7\n8\n",
 	}
-	r.write(t, map[string]string{"sys/dev/block/8:0/uevent": "DEVNAME=sda\n"})
+	r.write(t, map[string]string{
+		"sys/dev/block/8:0/uevent": "DEVNAME=sda\n", "sys/dev/block/8:1/uevent": "DEVNAME=sda1\n",
+		"sys/fs/cgroup/io.stat": "8:0 rbytes=10 wbytes=20 rios=30 wios=40\n", "sys/fs/cgroup/cgroup.procs": "1\n2\n3\n",
+	})
+	r.cri.SetImageStoreDir("/images")
+	r.files.ReadFunc = func(path string) (filesystem.State, error) {
+		if path == filepath.Join(r.root, "lib") {
+			return filesystem.State{Capacity: 1000, Free: 600, Available: 500, Inodes: 50, FreeInodes: 20, Device: unix.Mkdev(8, 1)}, nil
+		}
+		return filesystem.State{Capacity: 2000, Free: 700, Available: 600, Inodes: 60, FreeInodes: 30, Device: unix.Mkdev(0, 45)}, nil
+	}
 	r.write(t, cgroup("web", "", counters))
 	r.write(t, cgroup("web", id, counters))
 	return r, []string{id, "CONTAINER", sandbox, "SANDBOX"}
@@ -77,13 +91,59 @@ func TestResource(t *testing.T) {
 	golden(t, "resource.txt", scrape(t, r.Resource()), hide...)
 }
 
-// ofThisMachine matches the series whose values depend on the disk of this machine.
-var ofThisMachine = regexp.MustCompile(`(?m)^(container_fs_(?:usage_bytes|limit_bytes|inodes_total|inodes_free)\{.*\}) \S+ `)
+// ofThisMachine matches the series whose value depends on the disk of this machine.
+var ofThisMachine = regexp.MustCompile(`(?m)^(container_fs_usage_bytes\{container="main".*\}) \S+ `)
 
 func TestCadvisor(t *testing.T) {
 	t.Parallel()
 	r, hide := measuredRig(t)
 	golden(t, "cadvisor.txt", ofThisMachine.ReplaceAllString(scrape(t, r.Cadvisor()), "$1 DISK "), hide...)
+}
+
+// TestCadvisor_cpuLimit has the families of CPU limits only where there is a limit.
+func TestCadvisor_cpuLimit(t *testing.T) {
+	t.Parallel()
+	r, _ := measuredRig(t)
+	id := r.seen[0].Containers[0].ID
+	r.write(t, cgroup("web", id, map[string]string{"cpu.max": "max 100000\n"}))
+	got := scrape(t, r.Cadvisor())
+	for _, family := range []string{"periods_total", "throttled_periods_total", "throttled_seconds_total"} {
+		ofPod, ofContainer := strings.Contains(got, `container_cpu_cfs_`+family+`{container=""`), strings.Contains(got, `container_cpu_cfs_`+family+`{container="main"`)
+		if !ofPod || ofContainer {
+			t.Errorf("%s: pod with a limit %t, container without one %t", family, ofPod, ofContainer)
+		}
+	}
+}
+
+// TestCadvisor_node has the series of the whole machine.
+func TestCadvisor_node(t *testing.T) {
+	t.Parallel()
+	r, _ := measuredRig(t)
+	got := scrape(t, r.Cadvisor())
+	of := func(family, label, value string) string {
+		labels := []string{`container=""`, `id="/"`, `image=""`, `name=""`, `namespace=""`, `pod=""`}
+		if label != "" {
+			labels = append(labels, label)
+			slices.Sort(labels)
+		}
+		return family + "{" + strings.Join(labels, ",") + "} " + value + " "
+	}
+	for _, want := range []string{
+		of("container_processes", "", "3"), of("container_threads", "", "345"), of("container_threads_max", "", "1000"),
+		of("container_fs_reads_bytes_total", `device="/dev/sda"`, "10"), of("container_fs_writes_bytes_total", `device="/dev/sda"`, "20"),
+		of("container_fs_reads_total", `device="/dev/sda"`, "30"), of("container_fs_writes_total", `device="/dev/sda"`, "40"),
+		of("container_fs_usage_bytes", `device="/dev/sda1"`, "400"), of("container_fs_limit_bytes", `device="/dev/sda1"`, "1000"),
+		of("container_fs_inodes_total", `device="/dev/sda1"`, "50"), of("container_fs_inodes_free", `device="/dev/sda1"`, "20"),
+		of("container_fs_usage_bytes", `device="0:45"`, "1300"),
+		of("container_network_receive_bytes_total", `interface="eth0"`, "1"), of("container_network_transmit_packets_total", `interface="eth1"`, "6"),
+	} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("%d times %s", strings.Count(got, want), want)
+		}
+	}
+	if strings.Contains(got, `"veth1"`) {
+		t.Error("an interface of a pod is shown")
+	}
 }
 
 // TestCadvisor_networkOfTheRuntime has only the runtime's counters of a pod's network.

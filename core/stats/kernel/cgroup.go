@@ -82,8 +82,12 @@ func (k *Kernel) hasNoSwap() bool {
 // All returns all counters of a cgroup.
 func (k *Kernel) All(cgroup string) Cgroup { return k.Complete(cgroup, Cgroup{}) }
 
-// Complete returns all counters of a cgroup. Those of Use are c's, if c has any.
+// Complete returns all counters of a cgroup. Those of Use are c's, if c has any. It returns c if the
+// path is empty, which stands for an unknown cgroup; the root cgroup is "/".
 func (k *Kernel) Complete(cgroup string, c Cgroup) Cgroup {
+	if cgroup == "" {
+		return c
+	}
 	if c.CPU == nil && c.Memory == nil {
 		c = k.Use(cgroup)
 	}
@@ -174,6 +178,10 @@ func (k *Kernel) Exists(cgroup string) bool {
 	return err == nil
 }
 
+// monitor begins the name of a cgroup in which CRI-O's monitor of a container runs. The ID in it is
+// that of the container.
+const monitor = "crio-conmon-"
+
 // Containers returns the paths of the cgroups in a pod's cgroup by container ID. The pod's sandbox is
 // one of them.
 func (k *Kernel) Containers(pod string) map[string]string {
@@ -183,6 +191,9 @@ func (k *Kernel) Containers(pod string) map[string]string {
 	}
 	containers := map[string]string{}
 	for _, name := range directories(filepath.Join(point, pod)) {
+		if strings.HasPrefix(name, monitor) {
+			continue
+		}
 		id := strings.TrimSuffix(name, ".scope")
 		id = id[strings.LastIndexByte(id, '-')+1:]
 		containers[id] = filepath.Join(pod, name)
@@ -190,17 +201,38 @@ func (k *Kernel) Containers(pod string) map[string]string {
 	return containers
 }
 
-// Member returns a process in a cgroup, 0 if there is none.
-func (k *Kernel) Member(cgroup string) int {
+// members returns the processes in a container's cgroup as in cgroup.procs. If there are none, it
+// returns those of the cgroups one level down: crun moves the processes of a container there.
+func (k *Kernel) members(cgroup string) string {
 	point := k.point()
 	if point == "" || cgroup == "" {
-		return 0
+		return ""
 	}
-	content, err := text(filepath.Join(point, cgroup, "cgroup.procs"))
-	if err != nil {
-		return 0
+	dir := filepath.Join(point, cgroup)
+	content, err := text(filepath.Join(dir, "cgroup.procs"))
+	if err != nil || content != "" {
+		return content
 	}
-	for line := range strings.Lines(content) {
+	for _, name := range directories(dir) {
+		if below, err := text(filepath.Join(dir, name, "cgroup.procs")); err == nil {
+			content += below
+		}
+	}
+	return content
+}
+
+// Processes returns the number of processes in a container's cgroup, nil if there are none.
+func (k *Kernel) Processes(cgroup string) *uint64 {
+	content := k.members(cgroup)
+	if content == "" {
+		return nil
+	}
+	return lines(content)
+}
+
+// Member returns a process in a container's cgroup, 0 if there is none.
+func (k *Kernel) Member(cgroup string) int {
+	for line := range strings.Lines(k.members(cgroup)) {
 		if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && pid > 0 {
 			return pid
 		}

@@ -143,6 +143,30 @@ func TestUse_ofAMachineWithoutSwap(t *testing.T) {
 	}
 }
 
+// TestComplete_ofNoCgroup has counters of the whole machine, which are not those of an unknown cgroup.
+func TestComplete_ofNoCgroup(t *testing.T) {
+	t.Parallel()
+	for name, files := range map[string]map[string]string{
+		"v2": joined(map[string]string{"proc/self/mountinfo": mountsV2}, below("sys/fs/cgroup/", map[string]string{
+			"cpu.stat": "usage_usec 1500\n", "memory.stat": "anon 3000\n", "cgroup.procs": "1\n", "io.stat": "8:0 rbytes=1\n", "cpu.pressure": pressureText,
+		})),
+		"v1": {
+			"proc/self/mountinfo": mountsV1, "sys/fs/cgroup/cpu,cpuacct/cpuacct.usage": "1500\n", "sys/fs/cgroup/cpu,cpuacct/cpu.shares": "1024\n",
+			"sys/fs/cgroup/memory/memory.usage_in_bytes": "5000\n", "sys/fs/cgroup/memory/cgroup.procs": "1\n",
+		},
+	} {
+		k := machine(t, files)
+		for _, had := range []Cgroup{{}, {CPU: new(uint64(7))}} {
+			if diff := cmp.Diff(had, k.Complete("", had)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		}
+		if all := k.All("/"); all.CPU == nil || all.Processes == nil {
+			t.Errorf("%s: the root cgroup has %+v", name, all)
+		}
+	}
+}
+
 func TestPods(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -193,6 +217,41 @@ func TestContainers(t *testing.T) {
 	}
 }
 
+// TestContainers_ofCRIO leaves out the cgroups of the monitors, which have the IDs of their containers.
+func TestContainers_ofCRIO(t *testing.T) {
+	t.Parallel()
+	k := machine(t, map[string]string{
+		"proc/self/mountinfo": mountsV2, "sys/fs/cgroup/p/crio-abc.scope/x": "", "sys/fs/cgroup/p/crio-conmon-abc.scope/x": "", "sys/fs/cgroup/p/crio-conmon-def/x": "", "sys/fs/cgroup/p/crio-def/x": "",
+	})
+	if diff := cmp.Diff(map[string]string{"abc": "/p/crio-abc.scope", "def": "/p/crio-def"}, k.Containers("/p")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestProcesses reads cgroups of containers whose processes are in cgroups below, as with crun.
+func TestProcesses(t *testing.T) {
+	t.Parallel()
+	k := machine(t, joined(map[string]string{"proc/self/mountinfo": mountsV2}, below("sys/fs/cgroup/p/", map[string]string{
+		"own/cgroup.procs": "7\n8\n", "own/below/cgroup.procs": "9\n",
+		"crun/cgroup.procs": "", "crun/container/cgroup.procs": "7\n8\n", "crun/container/deeper/cgroup.procs": "9\n", "crun/container2/cgroup.procs": "10\n",
+		"ended/cgroup.procs": "", "ended/container/cgroup.procs": "",
+		"cgroup.procs": "",
+	}), map[string]string{"sys/fs/cgroup/cgroup.procs": "1\n"}))
+	for cgroup, want := range map[string]struct {
+		processes *uint64
+		member    int
+	}{
+		"/p/own": {new(uint64(2)), 7}, "/p/crun": {new(uint64(3)), 7}, "/p/ended": {}, "/p/gone": {}, "": {},
+	} {
+		if diff := cmp.Diff(want.processes, k.Processes(cgroup)); diff != "" {
+			t.Errorf("processes of %q (-want +got):\n%s", cgroup, diff)
+		}
+		if got := k.Member(cgroup); got != want.member {
+			t.Errorf("member of %q: %d, want %d", cgroup, got, want.member)
+		}
+	}
+}
+
 func TestMachine(t *testing.T) {
 	t.Parallel()
 	k := machine(t, map[string]string{
@@ -202,7 +261,8 @@ func TestMachine(t *testing.T) {
 		"proc/stat":           "cpu  1 2 3 1000 1000 4 5 6 7 8\ncpu0 1 2 3 4 5 6 7 8 9 10\nintr 5\nbtime 1700000000\n",
 		"proc/loadavg":        "0.1 0.2 0.3 2/345 99\n", "proc/sys/kernel/pid_max": "32768\n", "proc/sys/kernel/threads-max": "1000\n",
 		"proc/pressure/cpu": pressureText, "proc/7/stat": "7 (a b) c) S 1 1 1 0 -1 4194304 10 0 20 0 30 40 0 0 20 0 1 0 500 4096 6 0 0\n",
-		"proc/7/net/dev":   "Inter-|   Receive\n face |bytes\n    lo: 9 9 9 9 0 0 0 0 9 9 9 9 0 0 0 0\n  eth0: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n bad0: x 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n",
+		"proc/7/net/dev": "Inter-|   Receive\n face |bytes\n    lo: 9 9 9 9 0 0 0 0 9 9 9 9 0 0 0 0\n" +
+			"veth12ab: 9 9 9 9 0 0 0 0 9 9 9 9 0 0 0 0\nDocker0: 9 9 9 9 0 0 0 0 9 9 9 9 0 0 0 0\nnerdctl0: 9 9 9 9 0 0 0 0 9 9 9 9 0 0 0 0\n  eth0: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n bad0: x 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n",
 		"proc/7/net/route": "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\neth1\t0000A8C0\t0\t1\t0\t0\t0\t00FFFFFF\neth0\t00000000\t010011AC\t3\t0\t0\t0\t00000000\n",
 		"proc/8/net/ipv6_route": "fe80 40 0 0 0 0 0 0 0 eth5\n00000000000000000000000000000000 00 00000000000000000000000000000000 00 00 00 00 00 00 lo\n" +
 			"00000000000000000000000000000000 00 00000000000000000000000000000000 00 fe80 00000400 1 0 3 eth6\n",

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,11 +15,19 @@ type Interface struct {
 // Traffic counts what passed an interface in one direction.
 type Traffic struct{ Bytes, Packets, Errors, Dropped uint64 }
 
-// loopback is left out, as by a kubelet.
 const loopback = "lo"
 
-// Interfaces returns the interfaces in the network namespace of a process, without the loopback
-// interface.
+// ignored begin the names of interfaces that are left out, as by cAdvisor: loopback interfaces, and the
+// machine's ends of the interfaces of pods.
+var ignored = []string{loopback, "veth", "docker", "nerdctl"}
+
+func isIgnored(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(ignored, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// Interfaces returns the interfaces in the network namespace of a process, without those that are
+// ignored.
 func (k *Kernel) Interfaces(pid int) ([]Interface, error) {
 	content, err := text(k.proc(strconv.Itoa(pid) + "/net/dev"))
 	if err != nil {
@@ -33,7 +42,7 @@ func parseInterfaces(text string) (all []Interface) {
 		name, rest, ok := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
 		fields := strings.Fields(rest)
-		if !ok || len(fields) < 16 || name == loopback {
+		if !ok || len(fields) < 16 || isIgnored(name) {
 			continue
 		}
 		var n [16]uint64
