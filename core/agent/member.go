@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -73,8 +74,9 @@ const (
 	betaArch = "beta.kubernetes.io/arch"
 )
 
-// findAddress returns the node's address for its cluster. If no interface has the address of
-// agent.toml, it returns an error, as a kubelet does: an interface may get the address later.
+// findAddress returns the node's address for its cluster: that of agent.toml, else what the node's name
+// resolves to, else that of the default route. If no interface has the address of agent.toml, it returns
+// an error, as a kubelet does: an interface may get the address later.
 func (n *Node) findAddress() (net.IP, error) {
 	if text := n.cfg.Cluster.NodeIP; text != "" {
 		ip := net.ParseIP(text)
@@ -83,7 +85,42 @@ func (n *Node) findAddress() (net.IP, error) {
 		}
 		return ip, nil
 	}
+	if ip := n.named.find(n.node, time.Now(), node.NamedIP); ip != nil {
+		return ip, nil
+	}
 	return node.DefaultIP()
+}
+
+// resolvePeriod is the interval at which the node's name is resolved, and resolveTimeout limits the time
+// for it: without a network the agent must start soon.
+const (
+	resolvePeriod  = time.Minute
+	resolveTimeout = time.Second
+)
+
+// namedAddress is the address that the node's name stands for. It is safe for concurrent use.
+type namedAddress struct {
+	mu   sync.Mutex
+	ip   net.IP
+	next time.Time
+}
+
+// find returns the address, nil for none. While the name cannot be resolved, the last one stays.
+func (a *namedAddress) find(name string, now time.Time, resolve func(ctx context.Context, name string) (net.IP, error)) net.IP {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !now.Before(a.next) {
+		a.next = now.Add(resolvePeriod)
+		ctx, cancel := context.WithTimeout(context.Background(), resolveTimeout)
+		defer cancel()
+		if ip, err := resolve(ctx, name); err == nil {
+			a.ip = ip
+		}
+	}
+	if a.ip == nil || node.HeldIP(a.ip) != nil {
+		return nil
+	}
+	return a.ip
 }
 
 // clusterDomain returns the DNS domain of the cluster, empty outside a cluster.

@@ -1,8 +1,12 @@
 package agent
 
 import (
+	"context"
+	"errors"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wardlet/wardlet/core/config"
 )
@@ -19,5 +23,36 @@ func TestFindAddress_nodeIP(t *testing.T) {
 	const want = "cluster.node_ip: no interface of this machine has 192.0.2.9; "
 	if ip, err := find("192.0.2.9"); err == nil || !strings.HasPrefix(err.Error(), want) || ip != "<nil>" {
 		t.Errorf("one that no interface has: %s, %v; want %s", ip, err, want)
+	}
+}
+
+func TestNamedAddress_find(t *testing.T) {
+	t.Parallel()
+	silent, here := errors.New("no answer"), net.ParseIP("127.0.0.1")
+	a := &namedAddress{}
+	now := time.Unix(1e9, 0)
+	asked := 0
+	for i, step := range []struct {
+		after time.Duration
+		ip    net.IP
+		err   error
+		want  net.IP
+		asked int
+	}{
+		{0, nil, silent, nil, 1},
+		{time.Second, here, nil, nil, 1},
+		{resolvePeriod, here, nil, here, 2},
+		{resolvePeriod, nil, silent, here, 3},
+		{resolvePeriod, net.ParseIP("192.0.2.9"), nil, nil, 4},
+		{resolvePeriod, nil, nil, nil, 5},
+	} {
+		now = now.Add(step.after)
+		got := a.find("edge", now, func(context.Context, string) (net.IP, error) {
+			asked++
+			return step.ip, step.err
+		})
+		if !got.Equal(step.want) || asked != step.asked {
+			t.Errorf("step %d: got %v after %d questions, want %v after %d", i, got, asked, step.want, step.asked)
+		}
 	}
 }

@@ -110,6 +110,7 @@ type Node struct {
 	// served.
 	reviewClient *kube.Client
 	member       *cluster.Member
+	named        namedAddress
 	objects      *object.Plane
 	eviction     *eviction.Manager
 	limits       *eviction.Limits

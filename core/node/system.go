@@ -3,6 +3,7 @@ package node
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -109,6 +110,38 @@ func defaultIP(proc string, addresses func(name string) ([]net.IP, error)) (net.
 		}
 	}
 	return nil, errors.New("no interface with a default route has an address; name one in cluster.node_ip")
+}
+
+// NamedIP returns the address of this machine that a node's name stands for, as a kubelet finds it: the
+// name is the address, or it resolves to it, IPv4 before IPv6. It is nil if there is none that a cluster
+// could reach. It returns an error if the name could not be resolved, which may change.
+func NamedIP(ctx context.Context, name string) (net.IP, error) {
+	return namedIP(ctx, name, net.DefaultResolver.LookupIPAddr, net.InterfaceAddrs)
+}
+
+func namedIP(ctx context.Context, name string, resolve func(ctx context.Context, name string) ([]net.IPAddr, error), addresses func() ([]net.Addr, error)) (net.IP, error) {
+	all := []net.IPAddr{{IP: net.ParseIP(name)}}
+	if all[0].IP == nil {
+		var err error
+		all, err = resolve(ctx, name)
+		if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	var second net.IP
+	for _, a := range all {
+		switch ip := a.IP; {
+		case !ip.IsGlobalUnicast() || heldIP(ip, addresses) != nil:
+		case ip.To4() != nil:
+			return ip, nil
+		case second == nil:
+			second = ip
+		}
+	}
+	return second, nil
 }
 
 // HeldIP returns an error that names the machine's addresses if no interface has ip.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"net"
 	"os"
@@ -47,6 +48,43 @@ func TestDefaultIP(t *testing.T) {
 			ip, err := defaultIP(proc, addresses)
 			if test.err == "" && (err != nil || ip.String() != test.want) || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 				t.Errorf("got %v, %v; want %s%s", ip, err, test.want, test.err)
+			}
+		})
+	}
+}
+
+func TestNamedIP(t *testing.T) {
+	t.Parallel()
+	held := []net.Addr{&net.IPNet{IP: net.ParseIP("127.0.1.1")}, &net.IPNet{IP: net.ParseIP("192.0.2.7")}, &net.IPNet{IP: net.ParseIP("fd00::1")}, &net.IPNet{IP: net.ParseIP("fe80::1")}}
+	silent := &net.DNSError{Err: "no answer", IsTimeout: true}
+	for name, test := range map[string]struct {
+		node     string
+		resolved []string
+		err      error
+		want     string // empty for none
+		fails    bool
+	}{
+		"the name of one address":             {node: "edge", resolved: []string{"192.0.2.7"}, want: "192.0.2.7"},
+		"IPv4 before IPv6":                    {node: "edge", resolved: []string{"fd00::1", "192.0.2.7"}, want: "192.0.2.7"},
+		"IPv6":                                {node: "edge", resolved: []string{"fe80::1", "fd00::1"}, want: "fd00::1"},
+		"an address of another machine":       {node: "edge", resolved: []string{"192.0.2.8"}},
+		"the address of Debian's own name":    {node: "edge", resolved: []string{"127.0.1.1"}},
+		"no such name":                        {node: "edge", err: &net.DNSError{IsNotFound: true}},
+		"no answer":                           {node: "edge", err: silent, fails: true},
+		"a name that is an address":           {node: "192.0.2.7", err: silent, want: "192.0.2.7"},
+		"a name that is an address elsewhere": {node: "192.0.2.8", err: silent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resolve := func(context.Context, string) (all []net.IPAddr, err error) {
+				for _, text := range test.resolved {
+					all = append(all, net.IPAddr{IP: net.ParseIP(text)})
+				}
+				return all, test.err
+			}
+			ip, err := namedIP(t.Context(), test.node, resolve, func() ([]net.Addr, error) { return held, nil })
+			if got := ip.String(); (err != nil) != test.fails || got != test.want && (ip != nil || test.want != "") {
+				t.Errorf("got %s, %v; want %q", got, err, test.want)
 			}
 		})
 	}
