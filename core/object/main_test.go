@@ -46,6 +46,8 @@ type fakeServer struct {
 	tokens int
 	life   time.Duration
 	now    func() time.Time
+	// hold, if set, holds requests for tokens back until it is closed.
+	hold chan struct{}
 }
 
 // fakeEvent is a change. Its position in the history follows from its resourceVersion.
@@ -140,10 +142,17 @@ func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, name string) 
 
 func (s *fakeServer) token(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
+	hold := s.hold
+	s.mu.Unlock()
+	if hold != nil {
+		<-hold
+	}
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tokens++
 	answer(w, http.StatusCreated, &authentication.TokenRequest{
 		TypeMeta: metav1.TypeMeta{APIVersion: "authentication.k8s.io/v1", Kind: "TokenRequest"},
+		Spec:     authentication.TokenRequestSpec{ExpirationSeconds: new(int64(s.life / time.Second))},
 		Status:   authentication.TokenRequestStatus{Token: fmt.Sprint(r.URL.Path, " ", s.tokens), ExpirationTimestamp: metav1.NewTime(s.now().Add(s.life))},
 	})
 }

@@ -34,14 +34,29 @@ type tokenKey struct {
 }
 
 type token struct {
-	text         string
+	text string
+	// renew is when to renew the token. life and until are how long it is valid by the server; life is
+	// zero for a token of an earlier agent.
 	renew, until time.Time
+	life         time.Duration
 	// due triggers a sync of the pod when the token is to be renewed, even if the pod is rarely
 	// synced otherwise.
 	due *time.Timer
+	// renewed is closed when the renewal that runs has ended; nil if none runs. left is true if a caller
+	// did not wait for it.
+	renewed chan struct{}
+	left    bool
+	// failed is why the last renewal failed, empty if it did not.
+	failed string
 }
 
-// Token returns a token of a pod's service account, bound to the pod. If a token cannot be renewed,
+// old reports whether the token is to be renewed. now counts the time that passes, with a clock that is
+// wrong, too. clock is the time of day, which counts after the machine was suspended, too.
+func (t *token) old(now, clock time.Time) bool {
+	return !now.Before(t.renew) || !clock.Before(t.until.Add(-t.life/renewShare))
+}
+
+// Token returns a token of a pod's service account, bound to the pod. While a token cannot be renewed,
 // the last one is returned, with a line in the log; it may be that of an earlier agent.
 func (p *Plane) Token(ctx context.Context, of *v1.Pod, what *v1.ServiceAccountTokenProjection) (string, error) {
 	key := tokenKey{pod: of.UID, account: of.Spec.ServiceAccountName, audience: what.Audience}
@@ -54,35 +69,81 @@ func (p *Plane) Token(ctx context.Context, of *v1.Pod, what *v1.ServiceAccountTo
 	if had == nil && !p.ended {
 		had = p.recallToken(key, now)
 	}
-	p.mu.Unlock()
-	if had != nil && now.Before(had.renew) {
-		return had.text, nil
-	}
-	limit := tokenTimeout
-	if had != nil {
-		limit = p.patience // a pod that has a token must not wait for a server that does not answer
-	}
-	made, err := p.request(ctx, of, key, limit)
-	if err != nil {
-		if had == nil {
+	if had == nil {
+		p.mu.Unlock()
+		made, err := p.request(ctx, of, key)
+		if err != nil {
 			return "", fmt.Errorf("token of service account %s/%s: %w", of.Namespace, key.account, p.cfg.Client.Explain(err))
 		}
 		p.mu.Lock()
-		if p.tokens[key] == had {
-			had.due.Reset(retryToken)
-		}
-		p.mu.Unlock()
-		p.cfg.Logger.Warn("a service account's token cannot be renewed; the pod keeps the one it has",
-			"pod", of.Namespace+"/"+of.Name, "account", key.account, "until", had.until, "err", p.cfg.Client.Explain(err))
+		defer p.mu.Unlock()
+		p.replaceToken(key, made)
+		return made.text, nil
+	}
+	if had.renewed == nil && !p.ended && had.old(now, now.Round(0)) {
+		had.renewed = make(chan struct{})
+		p.watches.Go(func() { p.renewToken(of, key, had) })
+	}
+	renewed := had.renewed
+	p.mu.Unlock()
+	if renewed == nil {
 		return had.text, nil
+	}
+	// A pod that has a token must not wait for a server that does not answer.
+	patience := time.NewTimer(p.patience)
+	defer patience.Stop()
+	select {
+	case <-renewed:
+	case <-patience.C:
+	case <-ctx.Done():
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.setToken(key, made, now)
+	if had.renewed == renewed {
+		had.left = true
+	}
+	if is := p.tokens[key]; is != nil {
+		return is.text, nil
+	}
+	return had.text, nil
+}
+
+// renewToken replaces a token by a new one, and triggers a sync of the pod if it did not wait for that.
+func (p *Plane) renewToken(of *v1.Pod, key tokenKey, had *token) {
+	made, err := p.request(p.watching, of, key)
+	failed := ""
+	if err != nil {
+		err = p.cfg.Client.Explain(err)
+		failed = err.Error()
+	}
+	p.mu.Lock()
+	close(had.renewed)
+	late, news := had.left && err == nil, failed != had.failed
+	had.renewed, had.left, had.failed = nil, false, failed
+	switch {
+	case p.tokens[key] != had: // the pod has gone in the meantime
+		late, news = false, false
+	case err == nil:
+		p.replaceToken(key, made)
+	case !p.ended:
+		had.due.Reset(retryToken)
+	}
+	p.mu.Unlock()
+	if late {
+		p.cfg.Changed(key.pod)
+	}
+	if err != nil && news && p.watching.Err() == nil {
+		p.cfg.Logger.Warn("a service account's token cannot be renewed; the pod keeps the one it has",
+			"pod", of.Namespace+"/"+of.Name, "account", key.account, "until", had.until, "err", err)
+	}
+}
+
+// replaceToken makes a token the current one, and writes it to the disk. The caller holds the lock.
+func (p *Plane) replaceToken(key tokenKey, made *token) {
+	p.setToken(key, made, p.cfg.Now())
 	if !p.ended {
 		p.watches.Go(func() { p.keepToken(key, made) })
 	}
-	return made.text, nil
 }
 
 // setToken makes a token the current one, and wakes the pod when it is to be renewed. The caller holds
@@ -98,8 +159,8 @@ func (p *Plane) setToken(key tokenKey, t *token, now time.Time) {
 	p.tokens[key] = t
 }
 
-func (p *Plane) request(ctx context.Context, of *v1.Pod, key tokenKey, limit time.Duration) (*token, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func (p *Plane) request(ctx context.Context, of *v1.Pod, key tokenKey) (*token, error) {
+	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
 	defer cancel()
 	ask := &authentication.TokenRequest{Spec: authentication.TokenRequestSpec{
 		BoundObjectRef: &authentication.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: of.Name, UID: of.UID},
@@ -116,18 +177,21 @@ func (p *Plane) request(ctx context.Context, of *v1.Pod, key tokenKey, limit tim
 		Name(key.account).SubResource("token").Body(ask).Do(ctx).Into(answer); err != nil {
 		return nil, err
 	}
-	return &token{text: answer.Status.Token, renew: renewAt(asked, answer.Status.ExpirationTimestamp.Time), until: answer.Status.ExpirationTimestamp.Time}, nil
+	until := answer.Status.ExpirationTimestamp.Time
+	life := until.Sub(asked)
+	if answer.Spec.ExpirationSeconds != nil {
+		life = time.Duration(*answer.Spec.ExpirationSeconds) * time.Second
+	}
+	return &token{text: answer.Status.Token, renew: renewAt(asked, life), until: until, life: life}, nil
 }
 
 // dueIn returns the time to wait before a token is renewed. It is at least retryToken, because a
 // wrong clock can make a token due at once.
 func dueIn(now, renew time.Time) time.Duration { return max(renew.Sub(now), retryToken) }
 
-// renewAt returns the time at which to renew a token that was requested at asked and expires at
-// until. asked is by the node's clock, so a wrong clock only makes the renewal too early, or late
-// until the server refuses the token.
-func renewAt(asked, until time.Time) time.Time {
-	life := until.Sub(asked)
+// renewAt returns the time at which to renew a token that was requested at asked and is then valid for
+// life.
+func renewAt(asked time.Time, life time.Duration) time.Time {
 	at := asked.Add(min(life-life/renewShare, renewAge))
 	return at.Add(-rand.N(renewSpread))
 }

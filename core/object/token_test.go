@@ -87,6 +87,56 @@ func TestToken_staysWhileItCannotBeRenewed(t *testing.T) {
 	}
 }
 
+// TestToken_isRenewedBehindASlowNetwork checks that a renewal may take longer than a pod waits for it.
+func TestToken_isRenewedBehindASlowNetwork(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.token(t, "web", "")
+	r.advance(2 * time.Hour)
+	hold := make(chan struct{})
+	r.server.mu.Lock()
+	r.server.hold = hold
+	r.server.mu.Unlock()
+	for range 2 {
+		if got := r.token(t, "web", ""); got != account+"1" {
+			t.Fatalf("while the answer is under way: token %q", got)
+		}
+	}
+	close(hold)
+	eventually(t, "syncs of the pod", 1, func() int { return r.changesOf("uid-web") })
+	if got := r.token(t, "web", ""); got != account+"2" {
+		t.Errorf("after the answer: token %q", got)
+	}
+}
+
+func TestToken_old(t *testing.T) {
+	t.Parallel()
+	asked := time.Unix(1e9, 0)
+	for name, test := range map[string]struct {
+		// behind is by how much the node's clock was behind when the token was requested, passed is the
+		// time since then, and clock is by how much the clock has been set forward.
+		behind, passed, clock time.Duration
+		want                  bool
+	}{
+		"fresh":                                 {0, 47 * time.Minute, 0, false},
+		"with a fifth of its life":              {0, 48 * time.Minute, 0, true},
+		"of a clock that was behind":            {12 * time.Hour, 48 * time.Minute, 0, true},
+		"of a clock that was set right":         {12 * time.Hour, 47 * time.Minute, 12 * time.Hour, false},
+		"on a machine that was suspended":       {0, time.Minute, time.Hour, true},
+		"on a machine whose clock was set back": {0, 49 * time.Minute, -time.Hour, true},
+		"of a clock that was far ahead":         {-12 * time.Hour, time.Minute, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := &token{renew: asked.Add(48 * time.Minute), until: asked.Add(test.behind + time.Hour), life: time.Hour}
+			now := asked.Add(test.passed)
+			if got := made.old(now, now.Add(test.clock)); got != test.want {
+				t.Errorf("old %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
 func TestToken_hasItsPodLookedAtWhenItIsDue(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
