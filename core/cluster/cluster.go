@@ -155,11 +155,14 @@ func (m *Member) Registered() <-chan struct{} { return m.registered }
 // requestTimeout limits the time of one request.
 const requestTimeout = 10 * time.Second
 
-// sleep waits for d, changed at random by at most the share spread. It returns false if ctx ended
-// first.
-func sleep(ctx context.Context, d time.Duration, spread float64) bool {
-	d = time.Duration(float64(d) * (1 + spread*(2*rand.Float64()-1)))
-	timer := time.NewTimer(d)
+// spread returns d, changed at random by at most a share of it.
+func spread(d time.Duration, share float64) time.Duration {
+	return time.Duration(float64(d) * (1 + share*(2*rand.Float64()-1)))
+}
+
+// sleep waits for d, spread by share. It returns false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration, share float64) bool {
+	timer := time.NewTimer(spread(d, share))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"path"
@@ -271,14 +272,22 @@ func (e *Events) send(ctx context.Context, is *event) error {
 	if name == "" || apierrors.IsNotFound(err) {
 		name, err = e.create(ctx, is)
 	}
-	switch {
-	case apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsInvalid(err):
-		// The namespace is terminating, or the server rejects the event: a retry cannot succeed.
-	case err != nil:
+	if err != nil && !rejected(err) {
 		return e.cfg.Client.Explain(err)
 	}
 	e.sent(is, name)
 	return nil
+}
+
+// rejected reports whether a retry cannot succeed: the namespace is terminating, or the API server or
+// one of its webhooks rejects the event.
+func rejected(err error) bool {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return false
+	}
+	code := answer.Status().Code
+	return code >= 400 && code < 500 && code != http.StatusUnauthorized && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
 }
 
 // sent records that the API server has an event in the state in which it was sent.

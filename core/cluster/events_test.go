@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -183,5 +185,18 @@ func TestEvents_Run(t *testing.T) {
 	running.Wait()
 	if diff := cmp.Diff([]string{"Created 1", "Started 1", "BackOff 2", "Evicted 1 memory"}, got); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+// An event that the API server rejects is not sent again, and does not hold up later ones.
+func TestEvents_rejected(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[int]bool{400: true, 403: true, 404: true, 422: true, 401: false, 408: false, 429: false, 500: false, 503: false} {
+		if got := rejected(fmt.Errorf("wrapped: %w", &apierrors.StatusError{ErrStatus: metav1.Status{Code: int32(code)}})); got != want {
+			t.Errorf("%d: rejected %t, want %t", code, got, want)
+		}
+	}
+	if rejected(errors.New("connection refused")) {
+		t.Error("no answer counts as a rejection")
 	}
 }

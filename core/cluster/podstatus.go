@@ -104,10 +104,13 @@ func (m *Member) reportPods(ctx context.Context) {
 	pause := time.NewTimer(initPause)
 	pause.Stop()
 	defer pause.Stop()
-	delay := firstRetry
+	delay, again := firstRetry, time.NewTimer(firstRetry)
+	again.Stop()
+	defer again.Stop()
 	// later has the pods whose status was refused while others' were accepted. They are retried with
-	// the next full pass.
-	later := map[types.UID]error{}
+	// the next full pass. failing has those of passes in which nothing was accepted. They are retried
+	// after a delay, but a status that changes meanwhile is sent at once.
+	later, failing := map[types.UID]error{}, map[types.UID]error{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -118,13 +121,18 @@ func (m *Member) reportPods(ctx context.Context) {
 				m.owed.add(uid)
 			}
 			clear(m.paused)
+		case <-again.C:
+			for uid := range failing {
+				m.owed.add(uid)
+			}
+			clear(failing)
 		case <-pass.C:
 			for uid := range later {
 				m.owed.add(uid)
 			}
 			clear(later)
 			for _, r := range m.reports() {
-				if m.stale(r) {
+				if failing[r.here.UID] == nil && m.stale(r) {
 					m.owed.add(r.here.UID)
 				}
 			}
@@ -140,21 +148,26 @@ func (m *Member) reportPods(ctx context.Context) {
 		for _, err := range failed {
 			problems.note(err)
 		}
-		if len(failed)+len(later) == 0 {
+		for _, uid := range taken {
+			delete(later, uid)
+			delete(failing, uid)
+		}
+		if len(failed)+len(later)+len(failing) == 0 {
 			problems.note(nil)
 		}
-		if len(failed) == 0 || taken > 0 {
-			delay = firstRetry
+		switch {
+		case len(taken) > 0:
 			maps.Copy(later, failed)
-			continue
+		case len(failed) > 0:
+			if len(failing) == 0 {
+				again.Reset(spread(delay, 0.1))
+				delay = min(2*delay, lastRetry)
+			}
+			maps.Copy(failing, failed)
 		}
-		for uid := range failed {
-			m.owed.add(uid)
+		if len(failing) == 0 {
+			delay = firstRetry
 		}
-		if !sleep(ctx, delay, 0.1) {
-			return
-		}
-		delay = min(2*delay, lastRetry)
 	}
 }
 
@@ -173,9 +186,9 @@ func (m *Member) finalFirst(owed map[types.UID]bool) []types.UID {
 	return append(final, others...)
 }
 
-// reportAll writes the owed statuses. It returns the pods whose status was refused, and the number
-// of accepted ones.
-func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]error, taken int) {
+// reportAll writes the owed statuses. It returns the pods whose status was refused, and those
+// whose status was accepted.
+func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]error, taken []types.UID) {
 	failed = map[types.UID]error{}
 	for _, uid := range m.finalFirst(m.owed.take()) {
 		r, ok := m.find(uid)
@@ -190,7 +203,7 @@ func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]error, tak
 		delete(m.paused, uid)
 		err := m.reportPod(ctx, r)
 		if err == nil {
-			taken++
+			taken = append(taken, uid)
 			continue
 		}
 		failed[uid] = &podError{pod: r.there, err: m.cfg.Client.Explain(err)}

@@ -204,6 +204,35 @@ func TestReportPods_logsOnePodOnce(t *testing.T) {
 	}
 }
 
+// The status of a pod does not wait for that of another one, which is always refused.
+func TestReportPods_onePodDoesNotDelayOthers(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 10)
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		name := path.Base(r.URL.Path)
+		asked <- name
+		if name == "bad" {
+			refuse(w, 500, metav1.StatusReasonInternalError, "failed calling webhook")
+			return
+		}
+		refuse(w, 404, metav1.StatusReasonNotFound, "not found")
+	})
+	m := newMember(client, podsNamed("bad", "good"), slog.New(slog.DiscardHandler))
+	m.owed.add("bad")
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { m.reportPods(ctx) })
+	for range 4 { // the next attempt follows after more than a second
+		<-asked
+	}
+	m.owed.add("good")
+	if got := <-asked; got != "good" {
+		t.Errorf("the next request is about %s", got)
+	}
+	cancel()
+	running.Wait()
+}
+
 // said are pods that all have the status st, which a test changes.
 type said struct {
 	pods
