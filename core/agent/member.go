@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -156,8 +158,10 @@ const (
 func (n *Node) watchNode(ctx context.Context) {
 	var read time.Time
 	began := time.Now()
+	cidrs := podCIDRs{log: n.log}
 	for {
 		n.lookAtNode()
+		cidrs.tell(ctx, n.object.Node(), n.client.SetPodCIDR)
 		period := nodePeriod
 		switch now := time.Now(); {
 		case n.notReady() != "":
@@ -175,6 +179,31 @@ func (n *Node) watchNode(ctx context.Context) {
 			timer.Stop()
 			return
 		}
+	}
+}
+
+// podCIDRs are the networks of the node's pods that the runtime knows.
+type podCIDRs struct {
+	log   *slog.Logger
+	told  string
+	fault string
+}
+
+// tell tells the runtime the networks in the node object. If that fails, the next call tries again.
+func (c *podCIDRs) tell(ctx context.Context, is *v1.Node, set func(ctx context.Context, cidrs string) error) {
+	cidrs := strings.Join(is.Spec.PodCIDRs, ",")
+	if cidrs == "" || cidrs == c.told {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, nodePeriod)
+	defer cancel()
+	err := set(ctx, cidrs)
+	switch {
+	case err == nil:
+		c.told, c.fault = cidrs, ""
+	case err.Error() != c.fault:
+		c.fault = err.Error()
+		c.log.Warn("the runtime was not told the pod CIDR, which its CNI configuration may need", "cidr", cidrs, "err", err)
 	}
 }
 

@@ -1,12 +1,16 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"strings"
 	"testing"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/config"
 )
@@ -54,5 +58,36 @@ func TestNamedAddress_find(t *testing.T) {
 		if !got.Equal(step.want) || asked != step.asked {
 			t.Errorf("step %d: got %v after %d questions, want %v after %d", i, got, asked, step.want, step.asked)
 		}
+	}
+}
+
+func TestPodCIDRs_tell(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	c := podCIDRs{log: slog.New(slog.NewTextHandler(&log, nil))}
+	away := errors.New("no runtime")
+	for i, step := range []struct {
+		cidrs []string
+		err   error
+		want  string // what the runtime is told, empty for nothing
+	}{
+		{nil, nil, ""},
+		{[]string{"10.1.0.0/24", "fd00::/64"}, away, "10.1.0.0/24,fd00::/64"},
+		{[]string{"10.1.0.0/24", "fd00::/64"}, away, "10.1.0.0/24,fd00::/64"},
+		{[]string{"10.1.0.0/24", "fd00::/64"}, nil, "10.1.0.0/24,fd00::/64"},
+		{[]string{"10.1.0.0/24", "fd00::/64"}, nil, ""},
+		{[]string{"10.2.0.0/24"}, nil, "10.2.0.0/24"},
+	} {
+		got := ""
+		c.tell(t.Context(), &v1.Node{Spec: v1.NodeSpec{PodCIDRs: step.cidrs}}, func(_ context.Context, cidrs string) error {
+			got = cidrs
+			return step.err
+		})
+		if got != step.want {
+			t.Errorf("step %d: told %q, want %q", i, got, step.want)
+		}
+	}
+	if n := strings.Count(log.String(), "no runtime"); n != 1 {
+		t.Errorf("logged %d times:\n%s", n, &log)
 	}
 }

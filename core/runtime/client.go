@@ -232,6 +232,15 @@ func (c *Client) CgroupDriver(ctx context.Context) (string, error) {
 	}
 }
 
+// SetPodCIDR tells the runtime the networks of the node's pods, separated by commas. containerd can
+// write them into its CNI configuration.
+func (c *Client) SetPodCIDR(ctx context.Context, cidrs string) error {
+	_, err := c.runtime.UpdateRuntimeConfig(ctx, &runtimeapi.UpdateRuntimeConfigRequest{
+		RuntimeConfig: &runtimeapi.RuntimeConfig{NetworkConfig: &runtimeapi.NetworkConfig{PodCidr: cidrs}},
+	})
+	return err
+}
+
 // DriverMismatch returns an error with the remedy if the runtime's cgroup driver
 // is not the agent's. An unknown driver, "", is no mismatch.
 func DriverMismatch(runtimes, agents string) error {

@@ -303,6 +303,15 @@ const (
 	remedy  = "the runtime's cgroup driver is systemd, the agent's is cgroupfs, so no pod can start: set SystemdCgroup = false in containerd's configuration and restart containerd"
 )
 
+func TestSetPodCIDR(t *testing.T) {
+	t.Parallel()
+	cri := fakecri.Start(t)
+	err := dial(t, cri.Endpoint(), time.Minute).SetPodCIDR(t.Context(), "10.1.0.0/24,fd00::/64")
+	if got := cri.PodCIDR(); err != nil || got != "10.1.0.0/24,fd00::/64" {
+		t.Errorf("the runtime knows %q, %v", got, err)
+	}
+}
+
 func TestCgroupDriver_isWhatTheRuntimeReports(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -57,6 +57,14 @@ func (s runtimeService) RuntimeConfig(context.Context, *runtimeapi.RuntimeConfig
 	return &runtimeapi.RuntimeConfigResponse{Linux: &runtimeapi.LinuxRuntimeConfiguration{CgroupDriver: *s.linux}}, nil
 }
 
+// UpdateRuntimeConfig keeps the pod CIDR for PodCIDR.
+func (s runtimeService) UpdateRuntimeConfig(_ context.Context, r *runtimeapi.UpdateRuntimeConfigRequest) (*runtimeapi.UpdateRuntimeConfigResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.podCIDR = r.GetRuntimeConfig().GetNetworkConfig().GetPodCidr()
+	return &runtimeapi.UpdateRuntimeConfigResponse{}, nil
+}
+
 // RunPodSandbox refuses a name that is in use, as containerd does.
 func (s runtimeService) RunPodSandbox(_ context.Context, r *runtimeapi.RunPodSandboxRequest) (*runtimeapi.RunPodSandboxResponse, error) {
 	s.mu.Lock()

@@ -30,6 +30,7 @@ type Server struct {
 	runtimeReady bool
 	networkReady bool
 	linux        *runtimeapi.CgroupDriver
+	podCIDR      string
 	sandboxes    map[string]*sandbox
 	containers   map[string]*container
 	present      map[string]*image // by ID
@@ -136,6 +137,13 @@ func (s *Server) SetCgroupDriver(driver *runtimeapi.CgroupDriver) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.linux = driver
+}
+
+// PodCIDR returns the networks of pods that the runtime was told last.
+func (s *Server) PodCIDR() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.podCIDR
 }
 
 // newID returns an ID in the format of containerd's IDs. The IDs are the same in every run.
