@@ -69,7 +69,7 @@ func TestPodCIDRs_tell(t *testing.T) {
 	for i, step := range []struct {
 		cidrs []string
 		err   error
-		want  string // what the runtime is told, empty for nothing
+		want  string // empty if the runtime is not called
 	}{
 		{nil, nil, ""},
 		{[]string{"10.1.0.0/24", "fd00::/64"}, away, "10.1.0.0/24,fd00::/64"},

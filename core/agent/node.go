@@ -111,7 +111,7 @@ type Node struct {
 	reviewClient *kube.Client
 	member       *cluster.Member
 	named        namedAddress
-	objects      *object.Plane
+	objects      *object.Objects
 	eviction     *eviction.Manager
 	limits       *eviction.Limits
 	unusedImages *unused.Collector

@@ -124,7 +124,7 @@ func (n *Node) recursiveReadOnly(p *v1.Pod) bool {
 // unreachable by then.
 type objectVolumes struct {
 	worker.Volumes
-	objects *object.Plane
+	objects *object.Objects
 	// mayStart returns an error while the pod must not start, nil for pods that always may.
 	mayStart func(p *v1.Pod) error
 }
@@ -160,7 +160,7 @@ func (n *Node) objectList() []api.Object {
 
 // references tells policies about the objects that pods name. The mux is made later.
 type references struct {
-	*object.Plane
+	*object.Objects
 
 	mux func() *mux.Mux
 }

@@ -25,7 +25,7 @@ import (
 
 // serveClasses returns the objects of a server that has the runtime class "gvisor" with the handler
 // "runsc". It counts in lists how often that class was listed.
-func serveClasses(t *testing.T, lists *atomic.Int32) *object.Plane {
+func serveClasses(t *testing.T, lists *atomic.Int32) *object.Objects {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -45,17 +45,17 @@ func serveClasses(t *testing.T, lists *atomic.Int32) *object.Plane {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plane := object.New(object.Config{Client: client, Changed: func(types.UID) {}, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+	objects := object.New(object.Config{Client: client, Changed: func(types.UID) {}, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { plane.Run(ctx) })
+	running.Go(func() { objects.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
 		running.Wait()
 		client.Close()
 		server.Close()
 	})
-	return plane
+	return objects
 }
 
 func TestHandler_isOfTheNodeOrOfTheServerByWhereThePodComesFrom(t *testing.T) {

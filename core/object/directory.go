@@ -21,11 +21,11 @@ import (
 // A document with a fault changes nothing: its last valid version stays in force. If two documents
 // define the same object, the first one by path and position is used.
 type Directory struct {
-	plane *Plane
+	owner *Objects
 	// files are the manifests by path. Only the goroutine of the source uses it.
 	files map[string]*localFile
 
-	// Plane.mu guards the following fields. heard is true after the directory was read, or if there
+	// Objects.mu guards the following fields. heard is true after the directory was read, or if there
 	// is none.
 	heard bool
 	// health is the reason why the directory cannot be read now, nil if it can be read.
@@ -67,7 +67,7 @@ func (f *localFault) concerns(k key) bool {
 }
 
 // Directory returns the sink for the documents of Config.Dir.
-func (p *Plane) Directory() *Directory { return &p.local }
+func (p *Objects) Directory() *Directory { return &p.local }
 
 // Replace implements source.Sink.
 func (d *Directory) Replace(_ context.Context, all []api.Document) error {
@@ -98,15 +98,15 @@ func (d *Directory) Apply(_ context.Context, changed []api.Document, gone []stri
 
 // Health implements source.Sink.
 func (d *Directory) Health(err error) {
-	d.plane.mu.Lock()
+	d.owner.mu.Lock()
 	before := d.health
 	d.health = err
-	d.plane.mu.Unlock()
+	d.owner.mu.Unlock()
 	switch {
 	case err != nil && (before == nil || before.Error() != err.Error()):
-		d.plane.cfg.Logger.Warn("the directory of objects cannot be read; what was read last stays in force", "path", d.plane.cfg.Dir, "err", err)
+		d.owner.cfg.Logger.Warn("the directory of objects cannot be read; what was read last stays in force", "path", d.owner.cfg.Dir, "err", err)
 	case err == nil && before != nil:
-		d.plane.cfg.Logger.Info("the directory of objects can be read again", "path", d.plane.cfg.Dir)
+		d.owner.cfg.Logger.Info("the directory of objects can be read again", "path", d.owner.cfg.Dir)
 	}
 }
 
@@ -184,7 +184,7 @@ func sameData(a, b metav1.Object) bool {
 // settle puts the objects of the manifests into force, and wakes the pods that name a changed
 // object.
 func (d *Directory) settle() {
-	p := d.plane
+	p := d.owner
 	current, faults := map[key]*localObject{}, []localFault(nil)
 	for _, path := range slices.Sorted(maps.Keys(d.files)) {
 		f := d.files[path]
@@ -233,7 +233,7 @@ func (d *Directory) settle() {
 }
 
 // before returns the earlier object of a key, nil for none. This may be a copy that an earlier
-// agent stored. The caller holds Plane.mu.
+// agent stored. The caller holds Objects.mu.
 func (d *Directory) before(k key) metav1.Object {
 	if was := d.current[k]; was != nil {
 		return was.object
@@ -241,32 +241,32 @@ func (d *Directory) before(k key) metav1.Object {
 	if d.known[k] {
 		return nil
 	}
-	was, _ := d.plane.recalled(k)
+	was, _ := d.owner.recalled(k)
 	return was[k.Name]
 }
 
 // objects returns the objects in force for a key, by name.
 func (d *Directory) objects(k key) map[string]metav1.Object {
-	d.plane.mu.Lock()
-	defer d.plane.mu.Unlock()
+	d.owner.mu.Lock()
+	defer d.owner.mu.Unlock()
 	return d.inForce(k)
 }
 
 // inForce returns the objects in force for a key. If the object's document has a fault, this may be
-// a copy that an earlier agent stored. The caller holds Plane.mu.
+// a copy that an earlier agent stored. The caller holds Objects.mu.
 func (d *Directory) inForce(k key) map[string]metav1.Object {
 	if o := d.current[k]; o != nil {
 		return map[string]metav1.Object{k.Name: o.object}
 	}
 	if !d.known[k] && slices.ContainsFunc(d.faults, func(f localFault) bool { return f.concerns(k) }) {
-		if objects, ok := d.plane.recalled(k); ok {
+		if objects, ok := d.owner.recalled(k); ok {
 			return objects
 		}
 	}
 	return map[string]metav1.Object{}
 }
 
-// begin sets the objects in force for a key when a pod first names it. The caller holds Plane.mu.
+// begin sets the objects in force for a key when a pod first names it. The caller holds Objects.mu.
 func (d *Directory) begin(k key, w *watched) {
 	if d.heard {
 		w.objects, w.heard = d.inForce(k), true
@@ -276,7 +276,7 @@ func (d *Directory) begin(k key, w *watched) {
 
 // missing adds details to the error for a missing object.
 func (d *Directory) missing(k key, err error) error {
-	p := d.plane
+	p := d.owner
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, f := range d.faults {

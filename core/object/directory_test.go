@@ -265,7 +265,7 @@ func TestPlane_keepsAgainWhatADiskHadNoRoomFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{records: map[string]state.Object{}, full: true}
-		r := &rig{Plane: New(Config{Dir: "/objects", Disk: d, Changed: func(types.UID) {}, Logger: slog.New(slog.DiscardHandler), Now: time.Now})}
+		r := &rig{Objects: New(Config{Dir: "/objects", Disk: d, Changed: func(types.UID) {}, Logger: slog.New(slog.DiscardHandler), Now: time.Now})}
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { r.Run(ctx) })

@@ -5,7 +5,7 @@
 //
 // Input: the names in a pod (ConfigMap, Secret, Services, RuntimeClass, Token), the end of a pod
 // (Release), and documents of the directory (Directory). Output: the object as it was last known,
-// and the pods that a change affects (Config.Changed). A Plane owns the goroutines of its watches;
+// and the pods that a change affects (Config.Changed). Objects owns the goroutines of its watches;
 // Run stops them and waits for them.
 //
 // Each object is watched by its name, except services: a container has variables for all services

@@ -30,7 +30,7 @@ const unnamedTime = 24 * time.Hour
 const keepPeriod = time.Minute
 
 // loadKept loads the copies that earlier agents stored.
-func (p *Plane) loadKept() {
+func (p *Objects) loadKept() {
 	all, errs := p.cfg.Disk.Load()
 	for _, err := range errs {
 		p.cfg.Logger.Warn("the copy of an object that was known before cannot be read; it is read anew", "err", err)
@@ -41,7 +41,7 @@ func (p *Plane) loadKept() {
 }
 
 // items returns the objects of a record, as JSON.
-func (p *Plane) items(kept *state.Object) ([]json.RawMessage, error) {
+func (p *Objects) items(kept *state.Object) ([]json.RawMessage, error) {
 	if kept.Sealed == nil {
 		return kept.Items, nil
 	}
@@ -58,7 +58,7 @@ func (p *Plane) items(kept *state.Object) ([]json.RawMessage, error) {
 
 // recalled returns the objects of a key that an earlier agent stored; ok is false for none. The
 // caller holds the lock.
-func (p *Plane) recalled(k key) (objects map[string]metav1.Object, ok bool) {
+func (p *Objects) recalled(k key) (objects map[string]metav1.Object, ok bool) {
 	kept := p.kept[k.String()]
 	if kept == nil {
 		return nil, false
@@ -82,7 +82,7 @@ func (p *Plane) recalled(k key) (objects map[string]metav1.Object, ok bool) {
 
 // recall sets w to the copy that an earlier agent stored, if there is one, and reports whether
 // there is one. The caller holds the lock.
-func (p *Plane) recall(k key, w *watched) bool {
+func (p *Objects) recall(k key, w *watched) bool {
 	objects, ok := p.recalled(k)
 	if ok {
 		w.objects, w.recalled = objects, true
@@ -92,10 +92,10 @@ func (p *Plane) recall(k key, w *watched) bool {
 
 // keeps reports whether objects of a kind are stored on the disk. Secrets are stored only if there
 // is a key.
-func (p *Plane) keeps(k *kind) bool { return p.cfg.Disk != nil && (!k.secret || p.cfg.Key != nil) }
+func (p *Objects) keeps(k *kind) bool { return p.cfg.Disk != nil && (!k.secret || p.cfg.Key != nil) }
 
 // record returns the record of the objects of a key.
-func (p *Plane) record(k key, objects map[string]metav1.Object) (record *state.Object, items []json.RawMessage, err error) {
+func (p *Objects) record(k key, objects map[string]metav1.Object) (record *state.Object, items []json.RawMessage, err error) {
 	items = []json.RawMessage{}
 	for _, name := range sortedNames(objects) {
 		text, err := json.Marshal(objects[name])
@@ -117,7 +117,7 @@ func (p *Plane) record(k key, objects map[string]metav1.Object) (record *state.O
 
 // keep writes the objects of a key to the disk, unless they are already there. Only one copy is
 // written or removed at a time, so that the newest one stays.
-func (p *Plane) keep(k key, w *watched) {
+func (p *Objects) keep(k key, w *watched) {
 	if !p.keeps(k.kind) {
 		return
 	}
@@ -154,7 +154,7 @@ func versionOf(objects map[string]metav1.Object) string {
 }
 
 // isKept reports whether the disk has these items under a key.
-func (p *Plane) isKept(key string, items []json.RawMessage) bool {
+func (p *Objects) isKept(key string, items []json.RawMessage) bool {
 	p.mu.Lock()
 	old := p.kept[key]
 	p.mu.Unlock()
@@ -166,7 +166,7 @@ func (p *Plane) isKept(key string, items []json.RawMessage) bool {
 }
 
 // forget removes the copy of a key from the disk, unless a pod names it again.
-func (p *Plane) forget(k key) {
+func (p *Objects) forget(k key) {
 	if p.cfg.Disk == nil {
 		return
 	}
@@ -184,7 +184,7 @@ func (p *Plane) forget(k key) {
 	}
 }
 
-func (p *Plane) deleteKept(key string) {
+func (p *Objects) deleteKept(key string) {
 	if err := p.cfg.Disk.Delete(key); err != nil {
 		p.cfg.Logger.Warn("the copy of an object cannot be removed", "object", key, "err", err)
 	}
@@ -192,7 +192,7 @@ func (p *Plane) deleteKept(key string) {
 
 // tend runs until ctx is done. It retries to store copies that could not be written. After
 // unnamedTime it removes the copies that no pod has named since this agent started.
-func (p *Plane) tend(ctx context.Context) {
+func (p *Objects) tend(ctx context.Context) {
 	again, unnamed := time.NewTicker(keepPeriod), time.NewTimer(unnamedTime)
 	defer again.Stop()
 	defer unnamed.Stop()
@@ -213,7 +213,7 @@ func (p *Plane) tend(ctx context.Context) {
 	}
 }
 
-func (p *Plane) forgetUnnamed() {
+func (p *Objects) forgetUnnamed() {
 	p.keeping.Lock()
 	defer p.keeping.Unlock()
 	p.mu.Lock()

@@ -27,7 +27,7 @@ func (k tokenKey) String() string {
 }
 
 // recallToken returns the token that an earlier agent stored, nil for none. The caller holds the lock.
-func (p *Plane) recallToken(k tokenKey, now time.Time) *token {
+func (p *Objects) recallToken(k tokenKey, now time.Time) *token {
 	kept := p.kept[k.String()]
 	if kept == nil {
 		return nil
@@ -48,7 +48,7 @@ func (p *Plane) recallToken(k tokenKey, now time.Time) *token {
 }
 
 // keepToken writes a token to the disk, if there is a key to encrypt it.
-func (p *Plane) keepToken(k tokenKey, t *token) {
+func (p *Objects) keepToken(k tokenKey, t *token) {
 	if p.cfg.Disk == nil || p.cfg.Key == nil {
 		return
 	}
@@ -78,14 +78,14 @@ func (p *Plane) keepToken(k tokenKey, t *token) {
 	}
 }
 
-func (p *Plane) isCurrent(k tokenKey, t *token) bool {
+func (p *Objects) isCurrent(k tokenKey, t *token) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.tokens[k] == t
 }
 
 // forgetTokens removes the copies of a pod's tokens, soon. The caller holds the lock.
-func (p *Plane) forgetTokens(pod types.UID) {
+func (p *Objects) forgetTokens(pod types.UID) {
 	var gone []string
 	for key := range p.kept {
 		if strings.HasPrefix(key, tokensOf(pod)) {

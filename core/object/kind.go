@@ -79,7 +79,7 @@ func (k key) fullName() string {
 // ConfigMap returns a ConfigMap of the pod's namespace that the pod names, and watches it from then
 // on. The error is a NotFound of package apierrors if the ConfigMap does not exist, and another
 // error if that is not known yet. Callers must not change the returned object.
-func (p *Plane) ConfigMap(ctx context.Context, by *v1.Pod, name string) (*v1.ConfigMap, error) {
+func (p *Objects) ConfigMap(ctx context.Context, by *v1.Pod, name string) (*v1.ConfigMap, error) {
 	object, err := p.get(ctx, by, of(by, configMaps, by.Namespace, name))
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (p *Plane) ConfigMap(ctx context.Context, by *v1.Pod, name string) (*v1.Con
 }
 
 // Secret returns a Secret of the pod's namespace that the pod names, as ConfigMap does.
-func (p *Plane) Secret(ctx context.Context, by *v1.Pod, name string) (*v1.Secret, error) {
+func (p *Objects) Secret(ctx context.Context, by *v1.Pod, name string) (*v1.Secret, error) {
 	object, err := p.get(ctx, by, of(by, secrets, by.Namespace, name))
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (p *Plane) Secret(ctx context.Context, by *v1.Pod, name string) (*v1.Secret
 // Services returns the services of a namespace, ordered by name, and watches them for the pod from
 // then on. A change of a service wakes no pod, because variables are set when a container starts.
 // An error means that the services are not known yet.
-func (p *Plane) Services(ctx context.Context, by *v1.Pod, namespace string) ([]*v1.Service, error) {
+func (p *Objects) Services(ctx context.Context, by *v1.Pod, namespace string) ([]*v1.Service, error) {
 	all, err := p.all(ctx, by, of(by, services, namespace, ""))
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (p *Plane) Services(ctx context.Context, by *v1.Pod, namespace string) ([]*
 func sortedNames(objects map[string]metav1.Object) []string { return slices.Sorted(maps.Keys(objects)) }
 
 // RuntimeClass returns a RuntimeClass that the pod names, as ConfigMap does.
-func (p *Plane) RuntimeClass(ctx context.Context, by *v1.Pod, name string) (*nodev1.RuntimeClass, error) {
+func (p *Objects) RuntimeClass(ctx context.Context, by *v1.Pod, name string) (*nodev1.RuntimeClass, error) {
 	object, err := p.get(ctx, by, of(by, runtimeClasses, "", name))
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (p *Plane) RuntimeClass(ctx context.Context, by *v1.Pod, name string) (*nod
 
 // Watch starts to watch all objects that the containers of a pod need, before they are needed, and
 // does not wait for them: its ConfigMaps, Secrets and RuntimeClass, and the services of its variables.
-func (p *Plane) Watch(by *v1.Pod) {
+func (p *Objects) Watch(by *v1.Pod) {
 	keys := []key{}
 	for _, r := range pod.References(by) {
 		kind := configMaps
@@ -140,6 +140,6 @@ func (p *Plane) Watch(by *v1.Pod) {
 		keys = append(keys, of(by, services, namespace, ""))
 	}
 	for _, k := range keys {
-		_, _, _ = p.use(k, user{uid: by.UID}) // fails only after the plane has stopped
+		_, _, _ = p.use(k, user{uid: by.UID}) // fails only after Run has ended
 	}
 }

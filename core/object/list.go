@@ -13,7 +13,7 @@ import (
 
 // List returns the known objects: those that pods name, and all of the directory. podName returns
 // the name of a pod, empty if the pod is gone.
-func (p *Plane) List(podName func(types.UID) string) []api.Object {
+func (p *Objects) List(podName func(types.UID) string) []api.Object {
 	// To make the digests of all objects takes long: those that no pod uses are done without the lock.
 	type undigested struct {
 		at     int

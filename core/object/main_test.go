@@ -202,11 +202,11 @@ func (s *fakeServer) watched(path, name string) int {
 	return s.open[path+" "+name]
 }
 
-// rig is a Plane with its server and a clock that the test moves.
+// rig is a Objects with its server and a clock that the test moves.
 type rig struct {
-	*Plane
+	*Objects
 	server *fakeServer
-	// stop stops the plane. It is also called when the test ends.
+	// stop ends Run. It is also called when the test ends.
 	stop func()
 
 	mu      sync.Mutex
@@ -233,7 +233,7 @@ func newRigOn(t *testing.T, server *fakeServer, on Disk) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Plane = New(Config{Client: client, Disk: on, Dir: "/objects", Key: testKey(t, "a"), Changed: r.changed, Logger: slog.New(slog.DiscardHandler), Now: r.clock})
+	r.Objects = New(Config{Client: client, Disk: on, Dir: "/objects", Key: testKey(t, "a"), Changed: r.changed, Logger: slog.New(slog.DiscardHandler), Now: r.clock})
 	r.patience = 300 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

@@ -24,7 +24,7 @@ import (
 // Reference returns the data that policies may see of a ConfigMap or Secret that a pod names, and
 // watches it until Unreferenced. It does not block. An error means that the data is not known. wait
 // is the time after which to call again if an answer is expected soon, else 0.
-func (p *Plane) Reference(by *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error) {
+func (p *Objects) Reference(by *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error) {
 	kind := configMaps
 	if r.Secret {
 		kind = secrets
@@ -64,7 +64,7 @@ const firstWait = 20 * time.Millisecond
 
 // Unreferenced notes that policies are no longer asked about a pod. Objects that were watched only
 // because of this pod are no longer watched.
-func (p *Plane) Unreferenced(uid types.UID) {
+func (p *Objects) Unreferenced(uid types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.release(user{uid, true})
@@ -72,7 +72,7 @@ func (p *Plane) Unreferenced(uid types.UID) {
 
 // unknown returns an error with the reason why the objects of a key are not known. The caller holds
 // the lock.
-func (p *Plane) unknown(k key, w *watched) error {
+func (p *Objects) unknown(k key, w *watched) error {
 	switch {
 	case k.local:
 		return fmt.Errorf("%s is not known yet: %s was not read yet; wardlet get objects says why", k, p.cfg.Dir)
@@ -89,7 +89,7 @@ type digest struct {
 }
 
 // digestOf returns the digest of one object of w. The caller holds the lock.
-func (p *Plane) digestOf(k key, w *watched, object metav1.Object) string {
+func (p *Objects) digestOf(k key, w *watched, object metav1.Object) string {
 	if w.digest.of != object {
 		w.digest = digest{object, p.makeDigest(k, object)}
 	}
@@ -101,7 +101,7 @@ func (p *Plane) digestOf(k key, w *watched, object metav1.Object) string {
 // is treated as binaryData. The digest of a Secret depends on a key of this node and on the
 // Secret's name, so that a value that is easily guessed cannot be confirmed with it. Without the
 // key it is empty.
-func (p *Plane) makeDigest(k key, object metav1.Object) string {
+func (p *Objects) makeDigest(k key, object metav1.Object) string {
 	var name string
 	var sum hash.Hash
 	var data any

@@ -87,7 +87,7 @@ func TestReference_digests(t *testing.T) {
 		s := sha256.Sum256([]byte(text))
 		return "sha256:" + hex.EncodeToString(s[:])
 	}
-	p, other, without := &Plane{cfg: Config{Key: testKey(t, "a")}}, &Plane{cfg: Config{Key: testKey(t, "b")}}, &Plane{}
+	p, other, without := &Objects{cfg: Config{Key: testKey(t, "a")}}, &Objects{cfg: Config{Key: testKey(t, "b")}}, &Objects{}
 	at := func(k *kind, name string) key { return of(newPod("web"), k, "default", name) }
 	for name, tt := range map[string]struct {
 		of   *v1.ConfigMap

@@ -58,7 +58,7 @@ func (t *token) old(now, clock time.Time) bool {
 
 // Token returns a token of a pod's service account, bound to the pod. While a token cannot be renewed,
 // the last one is returned, with a line in the log; it may be that of an earlier agent.
-func (p *Plane) Token(ctx context.Context, of *v1.Pod, what *v1.ServiceAccountTokenProjection) (string, error) {
+func (p *Objects) Token(ctx context.Context, of *v1.Pod, what *v1.ServiceAccountTokenProjection) (string, error) {
 	key := tokenKey{pod: of.UID, account: of.Spec.ServiceAccountName, audience: what.Audience}
 	if what.ExpirationSeconds != nil {
 		key.seconds = *what.ExpirationSeconds
@@ -109,7 +109,7 @@ func (p *Plane) Token(ctx context.Context, of *v1.Pod, what *v1.ServiceAccountTo
 }
 
 // renewToken replaces a token by a new one, and triggers a sync of the pod if it did not wait for that.
-func (p *Plane) renewToken(of *v1.Pod, key tokenKey, had *token) {
+func (p *Objects) renewToken(of *v1.Pod, key tokenKey, had *token) {
 	made, err := p.request(p.watching, of, key)
 	failed := ""
 	if err != nil {
@@ -139,7 +139,7 @@ func (p *Plane) renewToken(of *v1.Pod, key tokenKey, had *token) {
 }
 
 // replaceToken makes a token the current one, and writes it to the disk. The caller holds the lock.
-func (p *Plane) replaceToken(key tokenKey, made *token) {
+func (p *Objects) replaceToken(key tokenKey, made *token) {
 	p.setToken(key, made, p.cfg.Now())
 	if !p.ended {
 		p.watches.Go(func() { p.keepToken(key, made) })
@@ -148,7 +148,7 @@ func (p *Plane) replaceToken(key tokenKey, made *token) {
 
 // setToken makes a token the current one, and wakes the pod when it is to be renewed. The caller holds
 // the lock.
-func (p *Plane) setToken(key tokenKey, t *token, now time.Time) {
+func (p *Objects) setToken(key tokenKey, t *token, now time.Time) {
 	if had := p.tokens[key]; had != nil {
 		had.due.Stop()
 	}
@@ -159,7 +159,7 @@ func (p *Plane) setToken(key tokenKey, t *token, now time.Time) {
 	p.tokens[key] = t
 }
 
-func (p *Plane) request(ctx context.Context, of *v1.Pod, key tokenKey) (*token, error) {
+func (p *Objects) request(ctx context.Context, of *v1.Pod, key tokenKey) (*token, error) {
 	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
 	defer cancel()
 	ask := &authentication.TokenRequest{Spec: authentication.TokenRequestSpec{

@@ -141,11 +141,11 @@ func TestToken_hasItsPodLookedAtWhenItIsDue(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.token(t, "web", "")
-	r.Plane.mu.Lock()
+	r.Objects.mu.Lock()
 	for _, held := range r.tokens {
 		held.due.Reset(0)
 	}
-	r.Plane.mu.Unlock()
+	r.Objects.mu.Unlock()
 	for deadline := time.Now().Add(10 * time.Second); r.changesOf("uid-web") == 0; {
 		if time.Now().After(deadline) {
 			t.Fatal("after 10 s the pod was not looked at")

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// Config configures a Plane.
+// Config configures Objects.
 type Config struct {
 	// Client reads objects of the API server; nil for a node without one.
 	Client *kube.Client
@@ -33,9 +33,9 @@ type Config struct {
 	Now     func() time.Time
 }
 
-// Plane provides the objects that pods name. It is safe for concurrent use. Use New to create one;
+// Objects provides the objects that pods name. It is safe for concurrent use. Use New to create one;
 // Run stops its watches.
-type Plane struct {
+type Objects struct {
 	cfg Config
 	// patience is the time to wait for an object that is not known yet.
 	patience time.Duration
@@ -87,13 +87,13 @@ type watched struct {
 	failed error
 }
 
-// patience is the patience of a new Plane.
+// patience is the patience of Objects.
 const patience = 2 * time.Second
 
-// New returns a plane without objects.
-func New(cfg Config) *Plane {
-	p := &Plane{cfg: cfg, patience: patience, objects: map[key]*watched{}, tokens: map[tokenKey]*token{}, kept: map[string]*state.Object{}, versions: map[string]string{}}
-	p.local = Directory{plane: p, files: map[string]*localFile{}, known: map[key]bool{}, heard: cfg.Dir == ""}
+// New returns Objects that have none yet.
+func New(cfg Config) *Objects {
+	p := &Objects{cfg: cfg, patience: patience, objects: map[key]*watched{}, tokens: map[tokenKey]*token{}, kept: map[string]*state.Object{}, versions: map[string]string{}}
+	p.local = Directory{owner: p, files: map[string]*localFile{}, known: map[key]bool{}, heard: cfg.Dir == ""}
 	p.watching, p.end = context.WithCancel(context.Background())
 	if cfg.Disk != nil {
 		p.loadKept()
@@ -102,7 +102,7 @@ func New(cfg Config) *Plane {
 }
 
 // Run waits until ctx is done, then stops all watches and waits for them.
-func (p *Plane) Run(ctx context.Context) {
+func (p *Objects) Run(ctx context.Context) {
 	if p.cfg.Disk != nil {
 		p.tend(ctx)
 	}
@@ -119,7 +119,7 @@ func (p *Plane) Run(ctx context.Context) {
 
 // get returns an object that a pod names, and watches it from then on. The error is a NotFound of
 // package apierrors if the object does not exist, and another error if that is not known yet.
-func (p *Plane) get(ctx context.Context, by *v1.Pod, k key) (metav1.Object, error) {
+func (p *Objects) get(ctx context.Context, by *v1.Pod, k key) (metav1.Object, error) {
 	all, err := p.all(ctx, by, k)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (p *Plane) get(ctx context.Context, by *v1.Pod, k key) (metav1.Object, erro
 
 // all returns the objects of a key, by name, and watches them from then on. Callers must not change
 // the map.
-func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.Object, error) {
+func (p *Objects) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.Object, error) {
 	w, unkept, err := p.use(k, user{uid: by.UID})
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.O
 }
 
 // await waits for the first answer about an object, and reports whether there was one in time.
-func (p *Plane) await(ctx context.Context, w *watched) bool {
+func (p *Objects) await(ctx context.Context, w *watched) bool {
 	timer := time.NewTimer(p.patience)
 	defer timer.Stop()
 	select {
@@ -176,7 +176,7 @@ func (p *Plane) await(ctx context.Context, w *watched) bool {
 
 // use records that a pod names an object, and starts to watch it. unkept reports whether this agent
 // has not stored a copy of it yet.
-func (p *Plane) use(k key, by user) (w *watched, unkept bool, err error) {
+func (p *Objects) use(k key, by user) (w *watched, unkept bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
@@ -197,7 +197,7 @@ func (p *Plane) use(k key, by user) (w *watched, unkept bool, err error) {
 	return w, p.versions[k.String()] == "", nil
 }
 
-func (p *Plane) watch(ctx context.Context, k key, w *watched) {
+func (p *Objects) watch(ctx context.Context, k key, w *watched) {
 	p.cfg.Client.Follow(ctx, &kube.Selection{
 		GroupVersion: k.kind.resource.GroupVersion(), Resource: k.kind.resource.Resource, Namespace: k.Namespace,
 		FieldSelector: k.selector(),
@@ -209,13 +209,13 @@ func (p *Plane) watch(ctx context.Context, k key, w *watched) {
 			w.failed = err
 			p.cfg.Logger.Debug("object cannot be read; what is known of it stays", "kind", k.kind.name, "object", k.fullName(), "err", err)
 		},
-	}, &store{plane: p, key: k, of: w})
+	}, &store{owner: p, key: k, of: w})
 }
 
 // Release records that a pod is gone: objects that only this pod named are no longer watched, and
 // its tokens are no longer renewed. Their copies on the disk are removed soon after; Release does
 // not wait for that.
-func (p *Plane) Release(uid types.UID) {
+func (p *Objects) Release(uid types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for k, t := range p.tokens {
@@ -229,7 +229,7 @@ func (p *Plane) Release(uid types.UID) {
 }
 
 // release stops the watches of objects that only this user needed. The caller holds the lock.
-func (p *Plane) release(by user) {
+func (p *Objects) release(by user) {
 	var unnamed []key
 	for k, w := range p.objects {
 		if delete(w.users, by); len(w.users) == 0 {
@@ -249,7 +249,7 @@ func (p *Plane) release(by user) {
 
 // take sets the current objects, and wakes the pods that name them if they have changed. If quiet
 // is set, it wakes only pods that wait for the first answer.
-func (p *Plane) take(w *watched, objects map[string]metav1.Object, quiet bool) {
+func (p *Objects) take(w *watched, objects map[string]metav1.Object, quiet bool) {
 	p.mu.Lock()
 	first := !w.heard
 	changed := first || !quiet && !maps.EqualFunc(w.objects, objects, func(a, b metav1.Object) bool { return a.GetResourceVersion() == b.GetResourceVersion() })
@@ -274,7 +274,7 @@ func (p *Plane) take(w *watched, objects map[string]metav1.Object, quiet bool) {
 // store receives the updates of the watch of one key. Only its goroutine reads and replaces the
 // objects of w outside of take.
 type store struct {
-	plane *Plane
+	owner *Objects
 	key   key
 	of    *watched
 }
@@ -282,11 +282,11 @@ type store struct {
 // take sets the objects and stores them on the disk. Changes of all objects of a namespace wake no
 // pod.
 func (s *store) take(objects map[string]metav1.Object) error {
-	s.plane.mu.Lock()
-	s.plane.silent = false
-	s.plane.mu.Unlock()
-	s.plane.take(s.of, objects, s.key.Name == "")
-	s.plane.keep(s.key, s.of)
+	s.owner.mu.Lock()
+	s.owner.silent = false
+	s.owner.mu.Unlock()
+	s.owner.take(s.of, objects, s.key.Name == "")
+	s.owner.keep(s.key, s.of)
 	return nil
 }
 
@@ -320,11 +320,11 @@ func (s *store) Delete(item any) error {
 	return s.take(objects)
 }
 
-// objects returns a copy of the known objects, because callers of Plane.all still read the map that
+// objects returns a copy of the known objects, because callers of Objects.all still read the map that
 // they got.
 func (s *store) objects() map[string]metav1.Object {
-	s.plane.mu.Lock()
-	defer s.plane.mu.Unlock()
+	s.owner.mu.Lock()
+	defer s.owner.mu.Unlock()
 	if s.of.objects == nil || !s.of.heard {
 		return map[string]metav1.Object{}
 	}
