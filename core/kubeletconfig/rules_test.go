@@ -339,8 +339,10 @@ func TestRead_processAndLog(t *testing.T) {
 		"logs in text by a flag": {"--config=FILE --logging-format=text", "logging: {format: json}\n", -999, nil, "", ""},
 		"logs in another form":   {"--config=FILE", "logging: {format: xml}\n", 0, nil, "config.yaml:3: logging.format", ""},
 		"no field of logging":    {"--config=FILE", "logging: {formal: json}\n", 0, nil, "config.yaml:3: logging.formal", ""},
-		"answers cached for less": {"--config=FILE", "authentication: {webhook: {cacheTTL: 10s}}\nauthorization: {webhook: {cacheAuthorizedTTL: 30s, cacheUnauthorizedTTL: 30s}}\n", -999, nil, "",
-			"config.yaml:3: authentication.webhook.cacheTTL config.yaml:4: authorization.webhook.cacheAuthorizedTTL"},
+		"answers cached for less": {
+			"--config=FILE", "authentication: {webhook: {cacheTTL: 10s}}\nauthorization: {webhook: {cacheAuthorizedTTL: 30s, cacheUnauthorizedTTL: 30s}}\n", -999, nil, "",
+			"config.yaml:3: authentication.webhook.cacheTTL config.yaml:4: authorization.webhook.cacheAuthorizedTTL",
+		},
 		"other user namespaces":  {"--config=FILE", "userNamespaces: {idsPerPod: 131072}\n", -999, nil, "", "config.yaml:3: userNamespaces.idsPerPod"},
 		"a pod CIDR of the node": {"--config=FILE", "podCIDR: 10.1.0.0/24\n", -999, nil, "", "config.yaml:3: podCIDR"},
 	} {

@@ -213,12 +213,13 @@ func (k *Kernel) members(cgroup string) string {
 	if err != nil || content != "" {
 		return content
 	}
+	var all strings.Builder
 	for _, name := range directories(dir) {
 		if below, err := text(filepath.Join(dir, name, "cgroup.procs")); err == nil {
-			content += below
+			all.WriteString(below)
 		}
 	}
-	return content
+	return all.String()
 }
 
 // Processes returns the number of processes in a container's cgroup, nil if there are none.
