@@ -10,12 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A node's lease, as a kubelet renews it.
+// A node's lease, as a kubelet renews it: up to 4 % later than leasePeriod, never sooner.
 const (
 	leaseNamespace = "kube-node-lease"
 	leaseDuration  = 40 * time.Second
 	leasePeriod    = leaseDuration / 4
-	leaseSpread    = 0.04
+	leasePause     = leasePeriod * 102 / 100
+	leaseSpread    = 0.02 / 1.02
 	// leaseAttempts is the number of immediate attempts to renew the lease.
 	leaseAttempts = 5
 	firstLease    = 100 * time.Millisecond
@@ -37,16 +38,16 @@ func (m *Member) renewLease(ctx context.Context) {
 			return
 		}
 		problems.note(err)
-		wait, spread := leasePeriod, leaseSpread
+		wait, share := leasePause, leaseSpread
 		if last = next; err != nil {
-			wait, spread, delay = delay, 0.1, min(2*delay, lastLease)
+			wait, share, delay = delay, 0.1, min(2*delay, lastLease)
 		} else {
 			delay = firstLease
 			m.mu.Lock()
 			m.renewed = m.cfg.Now()
 			m.mu.Unlock()
 		}
-		if !sleep(ctx, wait, spread) {
+		if !sleep(ctx, wait, share) {
 			return
 		}
 	}

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"time"
@@ -16,8 +15,8 @@ import (
 )
 
 // The timing of node statuses is a kubelet's. Changes are sent at once. Without changes, the status
-// is sent again after reportAgain, which is randomized so that the nodes of a cluster do not send
-// at the same time.
+// is sent again after reportAgain. After a change that time is randomized, so that the nodes of a
+// cluster do not send at the same time.
 const (
 	reportRetry    = 10 * time.Second
 	reportAgain    = 5 * time.Minute
@@ -32,10 +31,13 @@ func (m *Member) reportNode(ctx context.Context) {
 		return
 	}
 	problems := &trouble{log: m.log, what: "node status"}
-	failures := 0
+	failures, byChange := 0, true
 	for {
 		changed := m.cfg.Node.Changed()
-		next := reportAgain + time.Duration((rand.Float64()-0.5)*float64(reportAgain))
+		next := reportAgain
+		if byChange {
+			next = spread(reportAgain, 0.5)
+		}
 		err := m.reportOnce(ctx)
 		if ctx.Err() != nil {
 			return
@@ -51,11 +53,13 @@ func (m *Member) reportNode(ctx context.Context) {
 			failures = 0
 		}
 		timer := time.NewTimer(next)
+		byChange = true
 		select {
 		case <-ctx.Done():
 		case <-changed:
 		case <-m.report: // the API server has another status, for example after the node lifecycle controller wrote it
 		case <-timer.C:
+			byChange = false
 		}
 		timer.Stop()
 		if ctx.Err() != nil {
