@@ -169,7 +169,7 @@ func (f *follower) WatchWithContext(ctx context.Context, o metav1.ListOptions) (
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, length+watchGrace)
-	last := &outcome{}
+	last, sent := &outcome{}, time.Now()
 	w, err := f.request(&o).Watch(context.WithValue(ctx, outcomeKey{}, last))
 	if err != nil {
 		f.report(err)
@@ -178,7 +178,7 @@ func (f *follower) WatchWithContext(ctx context.Context, o metav1.ListOptions) (
 		return nil, err
 	}
 	s := &stream{
-		inner: w, body: last.body, report: f.report, length: length, early: f.origin.setLost, short: &f.short,
+		inner: w, body: last.body, report: f.report, sent: sent, length: length, early: f.origin.setLost, short: &f.short,
 		events: make(chan watch.Event), done: make(chan struct{}),
 	}
 	if last.err != nil {

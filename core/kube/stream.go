@@ -16,6 +16,8 @@ import (
 const (
 	shortWatch   = time.Second
 	tooManyShort = 2
+	// clockDrift is by how much a server may measure the length of a watch differently.
+	clockDrift = 500 * time.Millisecond
 )
 
 var errShortWatch = errors.New("ends every watch at once; check what is between this node and it")
@@ -24,11 +26,12 @@ var errShortWatch = errors.New("ends every watch at once; check what is between 
 // slows the server down.
 type stream struct {
 	inner watch.Interface
-	// body is the source of the events. report is called with errors. early is called if the watch ends
-	// before the requested length. short counts consecutive useless watches; it is nil for a watch that
-	// never started.
+	// body is the source of the events. report is called with errors. sent is when the watch of the
+	// requested length was requested; early is called if it ends sooner. short counts consecutive
+	// useless watches; it is nil for a watch that never started.
 	body   *limitedBody
 	report func(error)
+	sent   time.Time
 	length time.Duration
 	early  func()
 	short  *atomic.Int32
@@ -51,7 +54,7 @@ func (s *stream) pass() {
 		s.inner.Stop()
 		for range s.inner.ResultChan() {
 		}
-		if time.Since(began) < s.length {
+		if time.Since(s.sent) < s.length-clockDrift {
 			s.early() // before the reflector can start the next watch
 		}
 		close(s.events)
