@@ -5,13 +5,13 @@
 # MACHINE=1 (the node is a machine of its own: a tap device for it is on the bridge, where also the API server and the mirror are; no
 # containerd is started, DIR/ctrd/certs.d and DIR/machine.conflist are for the one of the machine)
 # Then start a node agent (node-kubelet.sh, or another that reads DIR/env and writes DIR/node.pid), then run.sh FOCUS, then down.sh.
-set -euo pipefail
+set -Eeuo pipefail
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 D=${1:-$(mktemp -d)}; mkdir -p "$D"; D=$(readlink -f "$D"); chmod 755 "$D"; N=${NODE_NAME:-node1}; T0=$(date +%s%N)
 H=$(printf %s "$D" | cksum | cut -d' ' -f1); BR=cfb$((H % 1000000)); P=10.$((128 + H % 64)).$((H / 64 % 16 * 16)); NET=$P.0/20; IP=$P.1; LISTEN=127.0.0.1; NODE=$IP; TAP=
 [ -z "${MACHINE:-}" ] || { LISTEN=$IP; NODE=$P.2; TAP=${BR}t; }
-on_err() { log "failed; see $D/*.log"; tail -n 5 "$D"/*.log >&2 || true; "$HERE/down.sh" "$D" || true; }
-trap on_err ERR
+on_err() { trap - ERR; log "line $1 failed: $2; see $D/*.log"; tail -n 5 "$D"/*.log >&2 || true; "$HERE/down.sh" "$D" || true; }
+trap 'on_err "$LINENO" "$BASH_COMMAND"' ERR
 # --- the node's network: a bridge made here; its address is the node's IP (kubelet refuses loopback as a node IP)
 ip link add "$BR" type bridge; ip addr add "$IP/20" dev "$BR"; ip link set "$BR" up; echo "$BR" >"$D/bridge"
 [ -z "$TAP" ] || { ip tuntap add "$TAP" mode tap; echo "$TAP" >"$D/tap"; ip link set "$TAP" up master "$BR"; }
