@@ -8,7 +8,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 )
 
 // A server counts the length of a watch from the request, and the answer takes its time. Contact is
@@ -42,7 +41,7 @@ func TestFollower_contact(t *testing.T) {
 				GroupVersion: v1.SchemeGroupVersion, Resource: "pods", Object: &v1.Pod{}, List: &v1.PodList{}, Good: func() {}, Bad: func(error) {},
 			}}
 			defer f.calls.close()
-			w, err := f.WatchWithContext(t.Context(), metav1.ListOptions{TimeoutSeconds: ptr.To(int64(requested.Seconds()))})
+			w, err := f.WatchWithContext(t.Context(), metav1.ListOptions{TimeoutSeconds: new(int64(requested.Seconds()))})
 			if err != nil {
 				t.Fatal(err)
 			}
