@@ -10,7 +10,8 @@ set -Eeuo pipefail
 D=${1:-$(mktemp -d)}; mkdir -p "$D"; D=$(readlink -f "$D"); chmod 755 "$D"; N=${NODE_NAME:-node1}; T0=$(date +%s%N)
 H=$(printf %s "$D" | cksum | cut -d' ' -f1); BR=cfb$((H % 1000000)); P=10.$((128 + H % 64)).$((H / 64 % 16 * 16)); NET=$P.0/20; IP=$P.1; LISTEN=127.0.0.1; NODE=$IP; TAP=
 [ -z "${MACHINE:-}" ] || { LISTEN=$IP; NODE=$P.2; TAP=${BR}t; }
-on_err() { trap - ERR; log "line $1 failed: $2; see $D/*.log"; tail -n 5 "$D"/*.log >&2 || true; "$HERE/down.sh" "$D" || true; }
+# A subshell that fails says nothing: the command that it is part of does, if its failure matters.
+on_err() { [ "$BASH_SUBSHELL" = 0 ] || return 0; trap - ERR; log "line $1 failed: $2; see $D/*.log"; tail -n 5 "$D"/*.log >&2 || true; "$HERE/down.sh" "$D" || true; }
 trap 'on_err "$LINENO" "$BASH_COMMAND"' ERR
 # --- the node's network: a bridge made here; its address is the node's IP (kubelet refuses loopback as a node IP)
 ip link add "$BR" type bridge; ip addr add "$IP/20" dev "$BR"; ip link set "$BR" up; echo "$BR" >"$D/bridge"
