@@ -41,12 +41,13 @@ func (b *Builder) setMemoryQoS(r *runtimeapi.LinuxContainerResources, p *v1.Pod,
 }
 
 // memoryHigh returns the memory from which on a container is slowed down, in bytes, 0 for none. Without
-// a limit, it counts with all that is allocatable.
+// a limit, it counts with all that is allocatable. A container that requests its limit has none, and so
+// has one with neither of them (kuberuntime_container_linux.go).
 func (b *Builder) memoryHigh(c *v1.Container) int64 {
 	request := pod.Amount(v1.ResourceMemory, c.Resources.Requests.Memory())
 	limit := pod.Amount(v1.ResourceMemory, c.Resources.Limits.Memory())
 	factor := b.config.MemoryQoS.ThrottlingFactor
-	if factor == 0 || request == limit && limit > 0 {
+	if factor == 0 || request == limit {
 		return 0
 	}
 	if limit == 0 && b.config.Node != nil {
