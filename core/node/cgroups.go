@@ -32,8 +32,10 @@ type Cgroups struct {
 
 	// mu prevents Ensure from creating a pod's cgroup while Remove removes empty parents.
 	mu sync.Mutex
-	// ensured has what Ensure set, by pod.
-	ensured map[types.UID]ensured
+	// ensured has what Ensure set, by pod, and recreated the pods whose cgroups were created again since
+	// the last Refresh.
+	ensured   map[types.UID]ensured
+	recreated []types.UID
 }
 
 // driven is what depends on the driver.
@@ -50,6 +52,8 @@ func (c *Cgroups) hierarchy() hierarchy { return c.driven.Load().hierarchy }
 type ensured struct {
 	class  v1.PodQOSClass
 	limits limits
+	// incomplete is true if Refresh could not set all of it.
+	incomplete bool
 }
 
 // Bounds limits the cgroups of pods in addition to what each pod requests.
@@ -146,7 +150,7 @@ func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 	class := pod.QOS(p)
 	l := limitsOf(p, class)
 	l.pids = c.bounds.PodPIDs
-	if err := c.set(p.UID, ensured{class, l}); err != nil {
+	if err := c.set(p.UID, ensured{class: class, limits: l}); err != nil {
 		return "", err
 	}
 	return Parent(c.naming().driver, c.naming().root, class, p.UID), nil
@@ -161,6 +165,9 @@ func (c *Cgroups) set(uid types.UID, e ensured) (err error) {
 		}
 	}()
 	cgroup := c.naming().pod(e.class, uid)
+	if _, known := c.ensured[uid]; known && !c.hierarchy().has(cgroup) && !slices.Contains(c.recreated, uid) {
+		c.recreated = append(c.recreated, uid)
+	}
 	fresh := !exists(filepath.Join(c.hierarchy().mount("cpu"), c.naming().path()))
 	if err := c.hierarchy().create(cgroup); err != nil {
 		return err
@@ -188,6 +195,9 @@ func (c *Cgroups) set(uid types.UID, e ensured) (err error) {
 		return err
 	}
 	was := c.ensured[uid]
+	if was.incomplete {
+		was = ensured{}
+	}
 	c.ensured[uid] = e
 	if was.limits.request != e.limits.request {
 		if err := c.reserveMemory(); err != nil {
@@ -213,21 +223,23 @@ func (c *Cgroups) limitRoot() error {
 
 // Refresh sets again what other programs may have changed: the limits of all pods together, the
 // shares of the classes, and cgroups of pods that were removed. It returns the pods whose cgroups it
-// created again.
+// or Ensure created again since the last Refresh.
 func (c *Cgroups) Refresh() (recreated []types.UID, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, uid := range slices.Sorted(maps.Keys(c.ensured)) {
 		e := c.ensured[uid]
-		if c.hierarchy().has(c.naming().pod(e.class, uid)) {
+		if !e.incomplete && c.hierarchy().has(c.naming().pod(e.class, uid)) {
 			continue
 		}
-		if e := c.set(uid, e); e != nil {
-			err = errors.Join(err, fmt.Errorf("cgroup of pod %s: %w", uid, e))
-			continue
+		e.incomplete = false
+		if failure := c.set(uid, e); failure != nil {
+			err = errors.Join(err, fmt.Errorf("cgroup of pod %s: %w", uid, failure))
+			e.incomplete = true
+			c.ensured[uid] = e
 		}
-		recreated = append(recreated, uid)
 	}
+	recreated, c.recreated = c.recreated, nil
 	at := func(class v1.PodQOSClass) bool {
 		return exists(filepath.Join(c.hierarchy().mount("cpu"), c.naming().class(class)))
 	}

@@ -272,6 +272,12 @@ func TestRefresh_createsWhatWasRemoved(t *testing.T) {
 			if !k.has(gone) || k.get(shares) != before {
 				t.Errorf("%s exists: %v; shares %q, before %q", gone, k.has(gone), k.get(shares), before)
 			}
+			// The worker of the pod may be the first to miss it.
+			check(t, os.RemoveAll(filepath.Join(k.root, "sys/fs/cgroup", gone)))
+			ensure(t, c, "a", burstable)
+			if recreated, err := c.Refresh(); err != nil || len(recreated) != 1 {
+				t.Errorf("created again by Ensure: %v, error %v", recreated, err)
+			}
 			check(t, c.Remove(t.Context(), "a"))
 			if recreated, err := c.Refresh(); err != nil || len(recreated) > 0 || k.has(gone) {
 				t.Errorf("after the end of the pod: %v, error %v", recreated, err)

@@ -52,8 +52,11 @@ func (c *Cgroups) remove(ctx context.Context, uid types.UID, patience int) error
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	// The pod's cgroup is gone, so shares that cannot be set are no error here: Refresh sets them, or
+	// reports why not.
+	defer func() { _ = c.shareBurstable() }()
 	if len(c.ensured) > 0 || c.naming().driver == DriverSystemd {
-		return c.shareBurstable() // the slices of systemd stay, as with a kubelet
+		return nil // the slices of systemd stay, as with a kubelet
 	}
 	for _, point := range c.hierarchy().points() {
 		for _, class := range classes {
@@ -64,7 +67,7 @@ func (c *Cgroups) remove(ctx context.Context, uid types.UID, patience int) error
 			}
 		}
 	}
-	return c.shareBurstable()
+	return nil
 }
 
 func (c *Cgroups) removePod(ctx context.Context, uid types.UID, patience int) error {

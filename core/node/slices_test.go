@@ -1,9 +1,11 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -23,7 +25,8 @@ type fakeUnits struct {
 	at string
 	// properties are the last values, by slice and property.
 	properties map[string]map[string]any
-	fail       error
+	// fail is the error of every call, and failSet that of set.
+	fail, failSet error
 }
 
 func (u *fakeUnits) dir(name string) string {
@@ -55,8 +58,8 @@ func (u *fakeUnits) start(name string, properties []property) error {
 }
 
 func (u *fakeUnits) set(name string, properties []property) error {
-	if u.fail != nil {
-		return u.fail
+	if err := errors.Join(u.fail, u.failSet); err != nil {
+		return err
 	}
 	for _, p := range properties {
 		u.properties[name][p.Name] = p.Value.Value()
@@ -177,6 +180,32 @@ func TestSlices_faultsNameTheSlice(t *testing.T) {
 	wantError(t, c.Remove(t.Context(), "a"), "stop the slice wardlet-burstable-poda.slice")
 	u.fail = nil
 	check(t, c.Remove(t.Context(), "a"))
+}
+
+// TestSlices_removedWhileSystemdIsAway: the slice of a pod is removed, and systemd refuses limits for a
+// while. Refresh tries again until it has set them. Meanwhile another pod ends as usual.
+func TestSlices_removedWhileSystemdIsAway(t *testing.T) {
+	t.Parallel()
+	c, k, u := newSliced(t, mountinfoV2)
+	ensure(t, c, "a", burstable)
+	ensure(t, c, "b", burstable)
+	const name = "wardlet-burstable-poda.slice"
+	check(t, os.RemoveAll(u.dir(name)))
+	delete(u.properties, name)
+	u.failSet = dbus.ErrClosed
+	for range 2 {
+		_, err := c.Refresh()
+		wantError(t, err, "cgroup of pod a: ")
+	}
+	check(t, c.Remove(t.Context(), "b"))
+	u.failSet = nil
+	for range 2 {
+		_, err := c.Refresh()
+		check(t, err)
+	}
+	if got := u.properties[name]["CPUWeight"]; got != uint64(10) || !k.has("wardlet.slice/wardlet-burstable.slice/"+name) {
+		t.Errorf("the weight is %v", got)
+	}
 }
 
 func TestSlices_refuseOtherUIDs(t *testing.T) {
