@@ -114,7 +114,7 @@ func (c *Collector) removeOld(ctx context.Context, unused []*record) (rest []*re
 				since = t
 			}
 		}
-		if now.Sub(since) <= c.cfg.MaxAge {
+		if now.Sub(since) <= c.cfg.MaxAge || c.wanted(r) {
 			rest = append(rest, r)
 			continue
 		}
@@ -131,7 +131,7 @@ func (c *Collector) free(ctx context.Context, unused []*record, bytes int64, rea
 		if freed >= bytes || ctx.Err() != nil {
 			break
 		}
-		if now.Sub(r.detected) < c.cfg.MinAge {
+		if now.Sub(r.detected) < c.cfg.MinAge || c.wanted(r) {
 			continue
 		}
 		if failure := c.remove(ctx, r, reason); failure != nil {
@@ -141,6 +141,11 @@ func (c *Collector) free(ctx context.Context, unused []*record, bytes int64, rea
 		freed += r.SizeBytes
 	}
 	return freed, cmp.Or(err, ctx.Err())
+}
+
+// wanted reports whether a pod names an image, maybe one that arrived since the images were listed.
+func (c *Collector) wanted(r *record) bool {
+	return slices.ContainsFunc(c.cfg.Wanted(), func(name string) bool { return name == r.ID || slices.ContainsFunc(r.Names, means(name)) })
 }
 
 func (c *Collector) remove(ctx context.Context, r *record, reason string) error {

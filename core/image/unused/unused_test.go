@@ -299,6 +299,18 @@ func TestCollector_RemoveAll(t *testing.T) {
 	})
 }
 
+// TestCollector_RemoveAll_newPods: an image stays for a pod that arrives while others are removed.
+func TestCollector_RemoveAll_newPods(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n, c := newNode("abc", nil)
+		c.cfg.Removed = func(string) { n.wanted = []string{"b", "registry.example/c"} }
+		if err := c.RemoveAll(t.Context()); err != nil || fmt.Sprint(n.removed) != "[a]" {
+			t.Errorf("removed %v, %v", n.removed, err)
+		}
+	})
+}
+
 // TestCollector_RemoveAll_waits: eviction waits for its turn, but not for longer than its time.
 func TestCollector_RemoveAll_waits(t *testing.T) {
 	t.Parallel()
