@@ -119,7 +119,10 @@ func (s *Set) write(ctx context.Context, c *v1.ConfigMap) (changed bool, err err
 	if err := durable.Link(name, s.cfg.Dir); err != nil {
 		return false, errors.Join(err, os.RemoveAll(dir))
 	}
-	return true, s.removeOthers(name)
+	if err := s.removeOthers(name); err != nil {
+		s.cfg.Logger.Warn("directories of earlier policies are not removed", "err", err)
+	}
+	return true, nil
 }
 
 func writeFiles(ctx context.Context, dir string, files map[string][]byte) error {
