@@ -27,6 +27,10 @@ const (
 	requestTimeout = 10 * time.Second
 	// tellAfter is the time after which the log has the command that approves the request.
 	tellAfter = 15 * time.Second
+	// patient is the time after which the request is read every slowPoll only. A cluster without an
+	// approver for it leaves it as it is for days.
+	patient  = 5 * time.Minute
+	slowPoll = time.Minute
 )
 
 // polls are the intervals at which a request is read until it is signed. In most clusters a
@@ -75,7 +79,7 @@ func (c *Cluster) Sign(ctx context.Context, key crypto.Signer, t *Template, want
 		if !wanted() {
 			return nil, ErrUnwanted
 		}
-		timer := time.NewTimer(polls.Delay(tries))
+		timer := time.NewTimer(pause(tries, time.Since(began)))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -83,6 +87,14 @@ func (c *Cluster) Sign(ctx context.Context, key crypto.Signer, t *Template, want
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// pause returns the time until the request is read again.
+func pause(tries int, waited time.Duration) time.Duration {
+	if waited >= patient {
+		return slowPoll
+	}
+	return polls.Delay(tries)
 }
 
 // post returns the request as the API server has it, and makes it if it is missing: a controller
