@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -75,19 +76,21 @@ var errUnknown = errors.New("neither a client certificate of the configured auth
 var errNoCertificate = errors.New("no client certificate of the configured authority; without a cluster there is nothing else to log in with")
 
 func (a *authenticator) user(req *http.Request) (*user, error) {
-	if req.TLS != nil && len(req.TLS.PeerCertificates) > 0 {
-		if err := a.verify(req.TLS.PeerCertificates); err != nil {
-			return nil, err
-		}
-		subject := req.TLS.PeerCertificates[0].Subject
-		return &user{name: subject.CommonName, groups: append(slices.Clone(subject.Organization), "system:authenticated")}, nil
-	}
+	refused := errUnknown
 	if a.client == nil {
-		return nil, errNoCertificate
+		refused = errNoCertificate
+	}
+	if req.TLS != nil && len(req.TLS.PeerCertificates) > 0 {
+		err := a.verify(req.TLS.PeerCertificates)
+		if err == nil {
+			subject := req.TLS.PeerCertificates[0].Subject
+			return &user{name: subject.CommonName, groups: append(slices.Clone(subject.Organization), "system:authenticated")}, nil
+		}
+		refused = fmt.Errorf("client certificate: %w", err) // of another authority, maybe: its user may have a token
 	}
 	token, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
-	if token = strings.TrimSpace(token); !ok || token == "" {
-		return nil, errUnknown
+	if token = strings.TrimSpace(token); !ok || token == "" || a.client == nil {
+		return nil, refused
 	}
 	sum := sha256.Sum256([]byte(token))
 	key := hex.EncodeToString(sum[:])
@@ -119,8 +122,7 @@ func (a *authenticator) user(req *http.Request) (*user, error) {
 }
 
 // verify verifies the certificate of a client, which its intermediate authorities follow. The
-// handshake of the connection did so too, but the certificate may have expired since, or its
-// authority may have been removed.
+// handshake has shown that the client has its key, and no more.
 func (a *authenticator) verify(certs []*x509.Certificate) error {
 	roots, err := a.authorities()
 	if err != nil {

@@ -128,8 +128,8 @@ func (k *keyPair) read() (*tls.Config, error) {
 	k.texts = texts
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, ClientCAs: pool,
-		// A client without a certificate may have a token.
-		ClientAuth: tls.VerifyClientCertIfGiven,
+		// A client without a certificate of the authority may have a token; the authenticator verifies both.
+		ClientAuth: tls.RequestClientCert,
 		NextProtos: []string{"http/1.1"},
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -16,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // NodeLogs are the logs of the machine.
@@ -59,8 +62,59 @@ func (s *Server) nodeLogs(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	defer root.Close()
-	http.StripPrefix("/logs/", http.FileServerFS(root.FS())).ServeHTTP(w, req)
+	http.StripPrefix("/logs/", http.FileServerFS(logDir{root})).ServeHTTP(w, req)
 }
+
+// logDir is the directory of logs, as a file system that nothing leads out of.
+type logDir struct{ root *os.Root }
+
+// maxLinks is how many absolute links after each other are followed.
+const maxLinks = 8
+
+// Open opens a file or a directory. The links in /var/log/containers are absolute; those to a place
+// below the directory are followed. Pipes and devices are refused: to open a pipe would wait for a
+// writer.
+func (d logDir) Open(name string) (fs.File, error) {
+	file, err := d.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+func (d logDir) find(name string) (*os.File, error) {
+	file, err := d.open(name)
+	for range maxLinks {
+		target, isLink := d.root.Readlink(name)
+		if err == nil || isLink != nil || !filepath.IsAbs(target) {
+			break
+		}
+		below, outside := filepath.Rel(d.root.Name(), target)
+		if outside != nil || !filepath.IsLocal(below) {
+			break
+		}
+		name = below
+		file, err = d.open(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: name, Err: errNoFile}
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+func (d logDir) open(name string) (*os.File, error) {
+	return d.root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+}
+
+// errNoFile is served as 403.
+var errNoFile = fmt.Errorf("is no file: %w", fs.ErrPermission)
 
 // logQuery is a query of the logs of services, or of one file.
 type logQuery struct {
@@ -207,15 +261,18 @@ func (l *NodeLogs) open(name string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	defer root.Close()
-	info, err := root.Stat(name)
+	file, err := logDir{root}.find(name)
 	if err != nil {
 		return nil, 0, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s is no file", name) // to open a pipe would wait for a writer
+	info, err := file.Stat()
+	if err == nil && info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: name, Err: errNoFile}
 	}
-	file, err := root.Open(name)
-	return file, info.Size(), err
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, info.Size(), nil
 }
 
 // printLines copies the lines that a query asks for from the first size bytes of a log file, until

@@ -21,6 +21,11 @@ func TestNodeLogs(t *testing.T) {
 	n := newNode(t)
 	must(t, os.WriteFile(filepath.Join(n.dir, "secret"), []byte("hush"), 0o600))
 	must(t, os.Symlink(filepath.Join(n.dir, "secret"), filepath.Join(n.dir, "var", "link")))
+	must(t, os.MkdirAll(filepath.Join(n.dir, "var", "containers"), 0o700))
+	must(t, os.Symlink(filepath.Join(n.dir, "var", "service.log"), filepath.Join(n.dir, "var", "containers", "web.log")))
+	must(t, os.Symlink(filepath.Join(n.dir, "var", "containers", "web.log"), filepath.Join(n.dir, "var", "twice")))
+	must(t, os.Symlink(filepath.Join(n.dir, "var", "round"), filepath.Join(n.dir, "var", "round")))
+	must(t, os.Symlink(filepath.Join(n.dir, "var", "..", "secret"), filepath.Join(n.dir, "var", "up")))
 	must(t, syscall.Mkfifo(filepath.Join(n.dir, "var", "pipe"), 0o600))
 	for path, want := range map[string]struct {
 		code int
@@ -31,6 +36,14 @@ func TestNodeLogs(t *testing.T) {
 		"/logs/none":                              {404, ""},
 		"/logs/..%2fsecret":                       {404, ""},
 		"/logs/link":                              {500, ""},
+		"/logs/up":                                {500, ""},
+		"/logs/round":                             {500, ""},
+		"/logs/pipe":                              {403, ""},
+		"/logs/containers/":                       {200, "web.log"},
+		"/logs/containers/web.log":                {200, "started"},
+		"/logs/twice":                             {200, "started"},
+		"/logs/?query=/containers/web.log":        {200, "started\nstopped\n"},
+		"/logs/?query=/containers":                {404, "no file"},
 		"/logs/?query=/link":                      {404, "escapes"},
 		"/logs/?query=/../secret":                 {404, "no such file"},
 		"/logs/?query=/pipe":                      {404, "no file"},

@@ -133,10 +133,7 @@ func New(cfg Config) *Server {
 	for _, r := range routes {
 		s.mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { s.guarded(w, req, r) })
 		if r.open != nil {
-			s.readOnly.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) {
-				callerKnown(req.Context())
-				r.open(s, w, req)
-			})
+			s.readOnly.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { r.open(s, w, req) })
 		}
 	}
 	s.health.HandleFunc(healthzPattern, s.healthz)

@@ -328,8 +328,10 @@ func TestServer_routes(t *testing.T) {
 		}{
 			"nobody":                        {caller{}, 401},
 			"an unknown token":              {caller{token: "bad"}, 401},
-			"a certificate of others":       {caller{cert: n.client(other, "admin", "system:masters")}, 0},
-			"a certificate that is over":    {caller{cert: &late}, 0},
+			"a certificate of others":       {caller{cert: n.client(other, "admin", "system:masters")}, 401},
+			"the same, and a token":         {caller{cert: n.client(other, "nobody"), token: "good"}, row.want},
+			"the same, and one without it":  {caller{cert: n.client(other, "admin", "system:masters"), token: "weak"}, 403},
+			"a certificate that is over":    {caller{cert: &late}, 401},
 			"a token without the right":     {caller{token: "weak"}, 403},
 			"a client without the right":    {caller{cert: n.client(n.clients, "nobody")}, 403},
 			"a token with the right":        {caller{token: "good"}, row.want},

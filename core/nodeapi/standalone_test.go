@@ -41,8 +41,8 @@ func TestServer_withoutACluster(t *testing.T) {
 		}{
 			"nobody":                                {caller{}, 401},
 			"a token that some API server knows":    {caller{token: "good"}, 401},
-			"a certificate of others":               {caller{cert: n.client(other, "admin", "system:masters")}, 0},
-			"a certificate that is over":            {caller{cert: &late}, 0},
+			"a certificate of others":               {caller{cert: n.client(other, "admin", "system:masters")}, 401},
+			"a certificate that is over":            {caller{cert: &late}, 401},
 			"a certificate of the authority":        {caller{cert: n.client(n.clients, "anybody")}, row.want},
 			"a certificate of it, and a bad token ": {caller{cert: n.client(n.clients, "anybody"), token: "bad"}, row.want},
 		} {
@@ -180,16 +180,18 @@ func TestServer_knownCallers(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
 	for name, test := range map[string]struct {
+		mux         *http.ServeMux
 		token, path string
 		code        int
 		known       bool
 	}{
-		"nobody":                         {"", "/pods", 401, false},
-		"an unknown token":               {"bad", "/pods", 401, false},
-		"a token without the right":      {"weak", "/pods", 403, false},
-		"it asks for what is not served": {"weak", "/nothing", 403, false},
-		"a token with the right":         {"good", "/pods", 200, true},
-		"what is not served, for it":     {"good", "/nothing", 404, true},
+		"nobody":                         {n.server.mux, "", "/pods", 401, false},
+		"an unknown token":               {n.server.mux, "bad", "/pods", 401, false},
+		"a token without the right":      {n.server.mux, "weak", "/pods", 403, false},
+		"it asks for what is not served": {n.server.mux, "weak", "/nothing", 403, false},
+		"a token with the right":         {n.server.mux, "good", "/pods", 200, true},
+		"what is not served, for it":     {n.server.mux, "good", "/nothing", 404, true},
+		"nobody, at the read-only port":  {n.server.readOnly, "", "/pods", 200, false},
 	} {
 		l := limit(nil, 1)
 		c := &limitedConn{of: l}
@@ -199,7 +201,7 @@ func TestServer_knownCallers(t *testing.T) {
 			req.Header.Set("Authorization", "Bearer "+test.token)
 		}
 		w := httptest.NewRecorder()
-		n.server.mux.ServeHTTP(w, req)
+		test.mux.ServeHTTP(w, req)
 		if known := len(l.strangers) == 0; w.Code != test.code || known != test.known {
 			t.Errorf("%s: %d, known: %v; want %d, %v", name, w.Code, known, test.code, test.known)
 		}
