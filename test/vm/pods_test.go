@@ -32,7 +32,7 @@ func TestPods_inSlicesOfSystemd(t *testing.T) {
 	for file, want := range map[string]string{
 		slice + "/memory.max": "67108864", slice + "/cpu.max": "25000 100000", slice + "/pids.max": "64", slice + "/memory.low": "33554432",
 		slice + "/../memory.low": "33554432", slice + "/../../memory.min": "33554432", // what protects the parents limits what protects the pod
-		scope + "/memory.max": "67108864", scope + "/memory.high": "63750144", scope + "/memory.low": "33554432",
+		scope + "/memory.max": "67108864", scope + "/memory.high": "63750144", scope + "/memory.low": "33554432", scope + "/memory.oom.group": "1",
 	} {
 		if got := strings.TrimSpace(m.run(t, "cat "+file)); got != want {
 			t.Errorf("%s is %q, want %q", file, got, want)

@@ -16,6 +16,9 @@ import (
 	"github.com/wardlet/wardlet/test/conformance/instance"
 )
 
+// agreeWithin is the time from the end of a cut until node and cluster agree.
+const agreeWithin = 30 * time.Second
+
 // workload is what a namespace has before the network is cut. BUSY is a container that runs on.
 const workload = `
 apiVersion: v1
@@ -78,6 +81,17 @@ spec:
   template:
     metadata: {labels: {app: each}}
     spec:
+      terminationGracePeriodSeconds: 1
+      containers: [BUSY]
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: unwanted}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      tolerations: [{operator: Exists}]
       terminationGracePeriodSeconds: 1
       containers: [BUSY]
 ---
@@ -153,6 +167,7 @@ func TestCut(t *testing.T) {
 			n.apply(space, fill(late, "NODE", n.Env["NODE_NAME"]))
 			n.kubectl("-n", space, "patch", "pod", "changed", "-p", `{"spec":{"containers":[{"name":"main","image":"`+newer+`"}]}}`)
 			n.kubectl("-n", space, "delete", "pod", "doomed", "--wait=false")
+			n.kubectl("-n", space, "delete", "job", "unwanted", "--wait=false")
 			manifest := filepath.Join(n.Env["STATIC_PODS"], space+".yaml")
 			must(t, os.WriteFile(manifest, []byte(fill(local, "NAME", space)), 0o600))
 			time.Sleep(15 * time.Second)
@@ -164,6 +179,9 @@ func TestCut(t *testing.T) {
 			n.net.Mend()
 			took := n.eventually("the network is back", 2*time.Minute, func() error { return errors.Join(n.ready(), n.agree()) })
 			t.Logf("%s: both sides agree %s after the network was back", c.name, took.Round(time.Second))
+			if took > agreeWithin {
+				t.Errorf("that takes longer than %s", agreeWithin)
+			}
 			time.Sleep(10 * time.Second) // for what would be made again or ended by mistake
 			n.eventually("later", time.Second, n.agree)
 			after, err := n.pods(space)
@@ -207,6 +225,9 @@ func (n *node) judge(before, after map[string]*v1.Pod, rebooted, replaced bool) 
 	}
 	if after["doomed"] != nil {
 		n.Error("the pod that was deleted is still there")
+	}
+	if left := named(after, "unwanted-"); len(left) > 0 {
+		n.Errorf("the Job that was deleted has pods %v", left)
 	}
 	if running(after["late"]) == "" {
 		n.Errorf("the pod that was made does not run: %+v", after["late"])
@@ -299,8 +320,8 @@ func TestRestored(t *testing.T) {
 	}
 	took := n.eventually("the cluster is restored", 2*time.Minute, func() error { return errors.Join(n.ready(), n.agree()) })
 	t.Logf("both sides agree %s after the API server was ready", took.Round(time.Second))
-	if limit := 30 * time.Second; took > limit {
-		t.Errorf("that takes longer than %s", limit)
+	if took > agreeWithin {
+		t.Errorf("that takes longer than %s", agreeWithin)
 	}
 	after, err := n.pods(space)
 	must(t, err)
