@@ -18,8 +18,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// patience is the time for which the first document waits for a runtime that does not answer. A
-// runtime that is away at the start has no running pods to adopt.
+// patience is the time after which the log says that the documents wait for the runtime. They wait
+// for as long as it is away: it starts no pod meanwhile, and its pods may run on.
 const patience = 10 * time.Second
 
 // retry is the interval between attempts to list the runtime's pods.
@@ -77,19 +77,30 @@ type sink struct {
 
 // Replace implements source.Sink.
 func (s sink) Replace(ctx context.Context, all []api.Document) error {
-	return s.Sink.Replace(ctx, s.adopter.adopted(ctx, all))
+	own, err := s.adopter.adopted(ctx, all)
+	if err != nil {
+		return err
+	}
+	return s.Sink.Replace(ctx, own)
 }
 
 // Apply implements source.Sink.
 func (s sink) Apply(ctx context.Context, changed []api.Document, gone []string) error {
-	return s.Sink.Apply(ctx, s.adopter.adopted(ctx, changed), gone)
+	own, err := s.adopter.adopted(ctx, changed)
+	if err != nil {
+		return err
+	}
+	return s.Sink.Apply(ctx, own, gone)
 }
 
-// adopted returns the documents with the UIDs that their pods have.
-func (a *Adopter) adopted(ctx context.Context, all []api.Document) []api.Document {
+// adopted returns the documents with the UIDs that their pods have. It returns the error of a ctx that
+// is done before the runtime answers.
+func (a *Adopter) adopted(ctx context.Context, all []api.Document) ([]api.Document, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.list(ctx)
+	if err := a.list(ctx); err != nil {
+		return nil, err
+	}
 	out, changed := slices.Clone(all), false
 	for i := range out {
 		d := &out[i]
@@ -116,30 +127,31 @@ func (a *Adopter) adopted(ctx context.Context, all []api.Document) []api.Documen
 			a.cfg.Logger.Error("static pods that a kubelet started are restarted with the agent: their UIDs cannot be stored", "err", err)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // list reads the static pods of a kubelet, once.
-func (a *Adopter) list(ctx context.Context) {
+func (a *Adopter) list(ctx context.Context) error {
 	if a.listed {
-		return
+		return nil
 	}
 	var pods []status.ObservedPod
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+	began, told := time.Now(), false
 	for {
 		var err error
 		if pods, err = a.cfg.ListPods(ctx); err == nil {
 			break
+		}
+		if !told && time.Since(began) >= patience {
+			told = true
+			a.cfg.Logger.Warn("static pods wait for the runtime: a kubelet may have started some of them, and it does not list its pods", "err", err)
 		}
 		timer := time.NewTimer(retry)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			a.cfg.Logger.Warn("static pods that a kubelet started are not adopted: the runtime does not list its pods", "err", err)
-			a.listed = true
-			return
+			return ctx.Err()
 		}
 	}
 	a.listed, a.running = true, map[types.NamespacedName]status.ObservedPod{}
@@ -150,6 +162,7 @@ func (a *Adopter) list(ctx context.Context) {
 		}
 		a.running[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}] = *p
 	}
+	return nil
 }
 
 // match returns the UID of the pod that a kubelet has started from the document of d, empty for none:

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,21 +169,36 @@ func TestAdopter_remembers(t *testing.T) {
 }
 
 // A runtime or a disk that does not work delays documents for a moment, and stops none.
-func TestAdopter_trouble(t *testing.T) {
+func TestAdopter_runtimeAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		const away = time.Minute
+		began := time.Now()
+		var log strings.Builder
 		a := New(Config{
-			ListPods: func(context.Context) ([]status.ObservedPod, error) { return nil, errors.New("away") },
-			Memory:   &disk{err: errors.New("broken")}, Same: same, Logger: slog.New(slog.DiscardHandler),
+			ListPods: func(context.Context) ([]status.ObservedPod, error) {
+				if time.Since(began) < away {
+					return nil, errors.New("away")
+				}
+				return []status.ObservedPod{started("by-kubelet", "web-n")}, nil
+			},
+			Memory: &disk{err: errors.New("broken")}, Same: same, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		})
-		to, began := &delivered{}, time.Now()
-		for range 2 {
-			if err := a.Sink(to).Replace(t.Context(), []api.Document{document("web", web("derived", "web:1"))}); err != nil || len(to.all) != 1 {
-				t.Fatalf("%v, %+v", err, to.all)
-			}
+		to := &delivered{}
+		ctx, cancel := context.WithTimeout(t.Context(), away/2)
+		defer cancel()
+		all := []api.Document{document("web", web("derived", "web:1"))}
+		if err := a.Sink(to).Replace(ctx, all); !errors.Is(err, context.DeadlineExceeded) || len(to.all) > 0 {
+			t.Fatalf("the agent ends meanwhile: %v, %+v", err, to.all)
 		}
-		if waited := time.Since(began); waited != patience {
+		if err := a.Sink(to).Replace(t.Context(), all); err != nil || len(to.all) != 1 || to.all[0].Pod.UID != "by-kubelet" {
+			t.Fatalf("%v, %+v", err, to.all)
+		}
+		if waited := time.Since(began); waited != away {
 			t.Errorf("waited for %s", waited)
+		}
+		if strings.Count(log.String(), "static pods wait for the runtime") != 2 {
+			t.Error(log.String())
 		}
 	})
 }
