@@ -258,7 +258,7 @@ func (n *node) reboot() {
 	n.startAlone()
 	n.eventually("offline", time.Minute, func() error {
 		after, err := n.tasks()
-		if err == nil && len(after) < len(before)-4 { // the Job's pod and the one that is stopped may have ended
+		if err == nil && len(after) < len(before)-6 { // those of the Jobs and the one that is stopped may have ended
 			err = fmt.Errorf("%d containers and sandboxes run, of %d", len(after), len(before))
 		}
 		return err
