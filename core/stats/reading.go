@@ -68,6 +68,7 @@ func (s *Stats) take(ctx context.Context, now time.Time) *Reading {
 	rates := s.newRates(now)
 	s.measureNode(r, rates)
 	cgroups := s.cfg.Kernel.Pods(s.cfg.CgroupRoot())
+	noSwap := s.noSwap(now)
 	for _, p := range s.cfg.Observed() {
 		sandbox := readySandbox(&p)
 		if sandbox == nil {
@@ -81,7 +82,7 @@ func (s *Stats) take(ctx context.Context, now time.Time) *Reading {
 		out.Stats.StartTime = metav1.NewTime(sandbox.CreatedAt)
 		s.measurePod(&out, now)
 		rates.add("pod "+sandbox.ID, out.Stats.CPU)
-		s.measureContainers(&out, &p, use, rates)
+		s.measureContainers(&out, &p, use, rates, noSwap)
 		out.Stats.Swap = cmp.Or(out.Stats.Swap, sumSwap(out.Containers))
 		r.Pods = append(r.Pods, out)
 	}
@@ -134,7 +135,16 @@ func (s *Stats) measurePod(p *Pod, now time.Time) {
 	p.Stats.Swap = swapOf(&p.Kernel, now)
 }
 
-func (s *Stats) measureContainers(out *Pod, p *status.ObservedPod, use *runtime.Usage, rates *rates) {
+// noSwap returns the swap statistics of each container of a machine without swap, nil for another one.
+// A runtime has none where the kernel does not count swap, as with cgroup v1.
+func (s *Stats) noSwap(now time.Time) *statsapi.SwapStats {
+	if !s.cfg.Kernel.HasNoSwap() {
+		return nil
+	}
+	return &statsapi.SwapStats{Time: metav1.NewTime(now), SwapUsageBytes: new(uint64), SwapAvailableBytes: new(uint64)}
+}
+
+func (s *Stats) measureContainers(out *Pod, p *status.ObservedPod, use *runtime.Usage, rates *rates, noSwap *statsapi.SwapStats) {
 	cgroups := s.cfg.Kernel.Containers(out.Cgroup)
 	out.SandboxCgroup = cgroups[out.Sandbox]
 	for i := range p.Containers {
@@ -151,6 +161,10 @@ func (s *Stats) measureContainers(out *Pod, p *status.ObservedPod, use *runtime.
 			c.Kernel = s.cfg.Kernel.Use(c.Cgroup)
 			c.Stats.CPU, c.Stats.Memory = cmp.Or(c.Stats.CPU, cpuOf(&c.Kernel, rates.at)), memoryOf(c.Stats.Memory, &c.Kernel, rates.at)
 			c.Stats.Swap = cmp.Or(c.Stats.Swap, swapOf(&c.Kernel, rates.at))
+		}
+		if c.Stats.Swap = cmp.Or(c.Stats.Swap, noSwap); c.Stats.Swap == nil && c.Cgroup != "" {
+			counters := s.cfg.Kernel.Use(c.Cgroup)
+			c.Stats.Swap = swapOf(&counters, rates.at)
 		}
 		rates.add(c.ID, c.Stats.CPU)
 		out.Containers = append(out.Containers, c)

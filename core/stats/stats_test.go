@@ -211,6 +211,40 @@ func TestBasic_withoutTheRuntime(t *testing.T) {
 	}
 }
 
+// TestBasic_swapThatTheRuntimeDoesNotCount has a runtime that counts CPU and memory only.
+func TestBasic_swapThatTheRuntimeDoesNotCount(t *testing.T) {
+	t.Parallel()
+	const titles = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+	for name, test := range map[string]struct {
+		files map[string]string
+		swaps string
+		want  *statsapi.SwapStats
+	}{
+		"the machine has none":         {nil, titles, &statsapi.SwapStats{SwapUsageBytes: new(uint64), SwapAvailableBytes: new(uint64)}},
+		"the kernel counts it":         {map[string]string{"memory.current": "5000", "memory.swap.current": "30", "memory.swap.max": "max"}, titles + "/dev/vdb partition 1048572 0 -2\n", &statsapi.SwapStats{SwapUsageBytes: new(uint64(30))}},
+		"the kernel does not count it": {map[string]string{"memory.current": "5000"}, titles + "/dev/vdb partition 1048572 0 -2\n", nil},
+	} {
+		r := newRig(t)
+		id := r.run(t, "web", "main").Containers[0].ID
+		r.write(t, map[string]string{"proc/swaps": test.swaps})
+		r.write(t, cgroup("web", id, test.files))
+		r.cri.SetStats(id, used(r.now, time.Second, 123))
+		got, err := r.Basic(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if test.want != nil {
+			test.want.Time = metav1.NewTime(r.now)
+		}
+		if diff := cmp.Diff(test.want, got.Pods[0].Containers[0].Stats.Swap); diff != "" {
+			t.Errorf("%s: container (-want +got):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(test.want, got.Pods[0].Stats.Swap); diff != "" {
+			t.Errorf("%s: pod (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // TestBasic_pods has pods of all states. Only those that run are measured.
 func TestBasic_pods(t *testing.T) {
 	t.Parallel()

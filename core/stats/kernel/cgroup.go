@@ -66,15 +66,15 @@ func (k *Kernel) Use(cgroup string) Cgroup {
 	} else {
 		k.useV1(cgroup, &c)
 	}
-	if c.Memory != nil && c.Swap == nil && k.hasNoSwap() {
+	if c.Memory != nil && c.Swap == nil && k.HasNoSwap() {
 		c.Swap, c.SwapLimit = new(uint64), new(uint64)
 	}
 	return c
 }
 
-// hasNoSwap reports whether the machine has no swap. Then a cgroup uses none, also if the kernel
+// HasNoSwap reports whether the machine has no swap. Then a cgroup uses none, also if the kernel
 // does not count it.
-func (k *Kernel) hasNoSwap() bool {
+func (k *Kernel) HasNoSwap() bool {
 	swaps, err := text(k.proc("swaps"))
 	return err == nil && strings.HasPrefix(swaps, "Filename") && strings.Count(strings.TrimSpace(swaps), "\n") == 0 // only titles
 }
