@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+
 	wardlet "github.com/wardlet/wardlet/core/status"
 )
 
@@ -237,4 +239,59 @@ func TestRun_prepullsUntilAllAreThere(t *testing.T) {
 		cancel()
 		run.Wait()
 	})
+}
+
+// While neither the API server nor the registry answers, a container that ran before waits for some
+// seconds only; a pull that makes progress goes on.
+func TestOfflinePull_whileTheAPIServerIsSilent(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		offline bool
+		ran     string
+		// The file system grows by that many bytes each second.
+		by    int64
+		image string
+		after time.Duration
+		want  string
+	}{
+		"the API server answers":      {ran: "old", image: "blackhole.example/app:1", after: 5 * time.Minute, want: "old"},
+		"it does not":                 {offline: true, ran: "old", image: "blackhole.example/app:1", after: offlineTimeout, want: "old"},
+		"the container never ran":     {offline: true, image: "blackhole.example/app:1", after: 5 * time.Minute},
+		"the registry sends an image": {offline: true, ran: "old", by: 2 << 20, image: "registry.example/slow:1", after: time.Minute, want: "registry.example/slow:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				u, n := newPuller(func(ctx context.Context, name string) error {
+					if strings.HasSuffix(name, "/slow:1") {
+						return sleep(ctx, time.Minute)
+					}
+					return hangs(ctx, name)
+				})
+				n.last, n.present["old"] = test.ran, true
+				u.cfg.Offline = func() bool { return test.offline }
+				ctx, cancel := context.WithCancel(t.Context())
+				var all sync.WaitGroup
+				all.Go(func() {
+					for sleep(ctx, time.Second) == nil {
+						n.grow(test.by)
+					}
+				})
+				p := tenantPod("a", "web")
+				p.Spec.Containers[0].Image, p.Spec.Containers[0].ImagePullPolicy = test.image, v1.PullAlways
+				began := time.Now()
+				id, err := u.Ensure(ctx, p, &p.Spec.Containers[0])
+				took := time.Since(began)
+				cancel()
+				all.Wait()
+				mustEqual(t, "image", test.want, id)
+				if (err == nil) != (test.want != "") {
+					t.Error(err)
+				}
+				if off := took - test.after; off < 0 || off > 30*time.Second {
+					t.Errorf("after %s, want %s", took, test.after)
+				}
+			})
+		})
+	}
 }

@@ -19,6 +19,7 @@ type node struct {
 	used    int64
 	store   error // the error of reading the image file system
 	pulls   []string
+	last    string // the image that every container ran last
 	// pull is called for every pull of an image.
 	pull func(ctx context.Context, name string) error
 }
@@ -51,7 +52,11 @@ func (n *node) ImageStoreBytes(context.Context) (int64, error) {
 	return n.used, n.store
 }
 
-func (n *node) LastImage(context.Context, *v1.Pod, *v1.Container) (string, error) { return "", nil }
+func (n *node) LastImage(context.Context, *v1.Pod, *v1.Container) (string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.last, nil
+}
 
 func (n *node) grow(by int64) {
 	n.mu.Lock()

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (u *Puller) watched(ctx context.Context, name string, auth *pod.RegistryAut
 // watch reads the image file system until ctx is done. If the file system cannot be read, the pull
 // is not cancelled, because its progress is unknown.
 func (u *Puller) watch(ctx context.Context, cancel context.CancelCauseFunc, name string, waiting *pending) {
-	limit := u.cfg.ProgressTimeout
+	limit := cmp.Or(waiting.limit, u.cfg.ProgressTimeout)
 	ticks := time.NewTicker(max(limit/looksPerTimeout, time.Second))
 	defer ticks.Stop()
 	grew := u.cfg.Now()
@@ -104,8 +105,10 @@ type pulls struct {
 
 // pending is a pull that waits or is under way.
 type pending struct {
-	uid   types.UID
-	pull  Pull
+	uid  types.UID
+	pull Pull
+	// limit is how long the pull may continue without progress, 0 for ProgressTimeout.
+	limit time.Duration
 	began atomic.Pointer[time.Time]
 	grown atomic.Int64
 }

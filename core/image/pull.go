@@ -12,6 +12,10 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
+// offlineTimeout is the ProgressTimeout of a pull that has a fallback while the API server does not
+// answer. A runtime waits for half a minute for a network that is away.
+const offlineTimeout = 5 * time.Second
+
 // pull pulls an image unless it failed too recently.
 func (u *Puller) pull(ctx context.Context, r *request) (string, error) {
 	key := failureKey{uid: r.pod.UID, image: r.name}
@@ -46,6 +50,9 @@ func (u *Puller) pull(ctx context.Context, r *request) (string, error) {
 		if id, _, err := u.present(ctx, r); err == nil && id != "" {
 			return id, nil
 		}
+	}
+	if u.cfg.Offline != nil && u.cfg.Offline() && u.ranLast(ctx, r) != "" {
+		waiting.limit = min(offlineTimeout, u.cfg.ProgressTimeout)
 	}
 	began := u.cfg.Now()
 	waiting.begin(began)
@@ -136,7 +143,21 @@ func (u *Puller) fallBackWith(ctx context.Context, r *request, away failureKey) 
 // fallBack returns the ID of the image that the container ran last, if it may run that while the
 // registry cannot be reached, else "".
 func (u *Puller) fallBack(ctx context.Context, r *request, failure error) string {
-	if !u.cfg.OfflineFallback || r.container.ImagePullPolicy != v1.PullAlways || !classify(failure).away {
+	if !classify(failure).away {
+		return ""
+	}
+	id := u.ranLast(ctx, r)
+	if id != "" {
+		status.ContainerEvent(u.cfg.Events, r.pod, r.container.Name, v1.EventTypeWarning, "OfflinePull",
+			fmt.Sprintf("Container %s runs image %s again, which it ran last: %v", r.container.Name, id, failure))
+	}
+	return id
+}
+
+// ranLast returns the ID of the image that the container ran last and may run without its registry, ""
+// for none.
+func (u *Puller) ranLast(ctx context.Context, r *request) string {
+	if !u.cfg.OfflineFallback || r.container.ImagePullPolicy != v1.PullAlways {
 		return ""
 	}
 	id, err := u.cfg.Runtime.LastImage(ctx, r.pod, r.container)
@@ -147,8 +168,6 @@ func (u *Puller) fallBack(ctx context.Context, r *request, failure error) string
 	if err != nil || found == nil {
 		return ""
 	}
-	status.ContainerEvent(u.cfg.Events, r.pod, r.container.Name, v1.EventTypeWarning, "OfflinePull",
-		fmt.Sprintf("Container %s runs image %s again, which it ran last: %v", r.container.Name, found.ID, failure))
 	return found.ID
 }
 

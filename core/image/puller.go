@@ -55,6 +55,9 @@ type Config struct {
 	// OfflineFallback allows pods with imagePullPolicy Always to use the image that they ran last
 	// while its registry cannot be reached.
 	OfflineFallback bool
+	// Offline reports whether the API server does not answer, nil for never. Then the network may be
+	// away, and a pull that has a fallback ends after offlineTimeout without progress.
+	Offline func() bool
 	// Prepull are the names of the images that Run pulls.
 	Prepull []string
 	Events  status.Recorder

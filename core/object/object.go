@@ -160,6 +160,13 @@ func (p *Objects) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1
 	return w.objects, nil
 }
 
+// Silent reports whether the API server did not answer in time, and has not answered since.
+func (p *Objects) Silent() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.silent
+}
+
 // await waits for the first answer about an object, and reports whether there was one in time.
 func (p *Objects) await(ctx context.Context, w *watched) bool {
 	timer := time.NewTimer(p.patience)
