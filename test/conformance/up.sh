@@ -15,7 +15,8 @@ on_err() { [ "$BASH_SUBSHELL" = 0 ] || return 0; trap - ERR; log "line $1 failed
 trap 'on_err "$LINENO" "$BASH_COMMAND"' ERR
 # --- the node's network: a bridge made here; its address is the node's IP (kubelet refuses loopback as a node IP)
 ip link add "$BR" type bridge; ip addr add "$IP/20" dev "$BR"; ip link set "$BR" up; echo "$BR" >"$D/bridge"
-[ -z "$TAP" ] || { ip tuntap add "$TAP" mode tap; echo "$TAP" >"$D/tap"; ip link set "$TAP" up master "$BR"; }
+# A virtual machine drops frames that are larger than its MTU, so none may be sent there in one piece.
+[ -z "$TAP" ] || { ip tuntap add "$TAP" mode tap; echo "$TAP" >"$D/tap"; ip link set "$TAP" up master "$BR" gso_max_segs 1; }
 # --- cgroup parent for the agent, in every hierarchy
 CG=/conf$H; for h in /sys/fs/cgroup/*/; do [ "$(stat -fc %T "$h")" = tmpfs ] && continue; mkdir -p "$h$CG"
   for f in cpuset.cpus cpuset.mems; do [ -f "$h$CG/$f" ] && cat "$h/$f" >"$h$CG/$f"; done; done; true
