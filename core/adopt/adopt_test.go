@@ -168,7 +168,7 @@ func TestAdopter_remembers(t *testing.T) {
 	}
 }
 
-// A runtime or a disk that does not work delays documents for a moment, and stops none.
+// Documents wait for a runtime that is away. A disk that does not work stops none.
 func TestAdopter_runtimeAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

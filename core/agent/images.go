@@ -25,7 +25,7 @@ func (n *Node) newPuller() *image.Puller {
 		Credentials: credentials,
 		Records:     n.state.PulledImages(), Owner: func(p *v1.Pod) string { return n.meters.Tenants.Of(p.Namespace) },
 		Parallel: cfg.ParallelPulls, ProgressTimeout: cfg.PullProgressTimeout, OfflineFallback: cfg.OfflinePull == config.OfflineFallback, Prepull: cfg.Prepull,
-		Offline: n.objects.Silent,
+		Offline: func() bool { return n.member != nil && n.member.Offline(n.objects.Silent()) },
 		Events:  n.recorder, Log: n.log, Now: time.Now,
 	})
 }

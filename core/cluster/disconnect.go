@@ -93,6 +93,21 @@ func (m *Member) away() (d time.Duration, last time.Time) {
 	return now.Sub(m.connection.since) + m.connection.before, time.Time{}
 }
 
+// Offline reports whether the API server does not answer: the lease was not renewed for longer than two
+// of its periods. Before the first renewal, silent says whether something else has waited in vain.
+func (m *Member) Offline(silent bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last := m.renewed
+	if last.IsZero() {
+		if silent {
+			return true
+		}
+		last = m.connection.since
+	}
+	return m.cfg.Now().Sub(last) > 2*leasePeriod
+}
+
 // MayStart returns an error while a pod must not start because the node is disconnected for longer
 // than its annotation allows.
 func (m *Member) MayStart(p *v1.Pod) error {

@@ -90,6 +90,33 @@ func annotated(values map[string]string) pods {
 	return all
 }
 
+func TestMember_Offline(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	for name, test := range map[string]struct {
+		// renewed and now are times since the start, renewed 0 for never.
+		renewed, now time.Duration
+		silent, want bool
+	}{
+		"at the start":                      {now: time.Second},
+		"nothing answers":                   {now: 3 * time.Second, silent: true, want: true},
+		"no renewal":                        {now: 21 * time.Second, want: true},
+		"connected":                         {renewed: time.Hour, now: time.Hour + 11*time.Second},
+		"connected, once an object was not": {renewed: time.Hour, now: time.Hour + 11*time.Second, silent: true},
+		"a cut":                             {renewed: time.Hour, now: time.Hour + 21*time.Second, want: true},
+	} {
+		m := newMember(nil, nil, slog.New(slog.DiscardHandler))
+		m.cfg.Now = func() time.Time { return began.Add(test.now) }
+		m.connection.since = began
+		if test.renewed > 0 {
+			m.renewed = began.Add(test.renewed)
+		}
+		if got := m.Offline(test.silent); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func TestEndDisconnected(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{"none": "", "kept": "keep", "short": "stop-after=1m", "long": "stop-after=2h", "wrong": "stop", "hasty": "stop-after=1s"}

@@ -17,7 +17,7 @@ import (
 
 const (
 	// growthOfProgress is by how many bytes the image file system has to grow to count as progress
-	// of a pull: less than any connection transfers in a ProgressTimeout, and more than an idle
+	// of a pull: less than most connections transfer in a ProgressTimeout, and more than an idle
 	// machine writes.
 	growthOfProgress = 1 << 20
 	// looksPerTimeout is how often the file system is read in a ProgressTimeout.

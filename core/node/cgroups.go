@@ -165,12 +165,14 @@ func (c *Cgroups) set(uid types.UID, e ensured) (err error) {
 		}
 	}()
 	cgroup := c.naming().pod(e.class, uid)
-	if _, known := c.ensured[uid]; known && !c.hierarchy().has(cgroup) && !slices.Contains(c.recreated, uid) {
-		c.recreated = append(c.recreated, uid)
-	}
+	_, known := c.ensured[uid]
+	gone := known && !c.hierarchy().has(cgroup)
 	fresh := !exists(filepath.Join(c.hierarchy().mount("cpu"), c.naming().path()))
 	if err := c.hierarchy().create(cgroup); err != nil {
 		return err
+	}
+	if gone && !slices.Contains(c.recreated, uid) {
+		c.recreated = append(c.recreated, uid)
 	}
 	if fresh {
 		if err := c.limitRoot(); err != nil {

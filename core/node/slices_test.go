@@ -192,10 +192,19 @@ func TestSlices_removedWhileSystemdIsAway(t *testing.T) {
 	const name = "wardlet-burstable-poda.slice"
 	check(t, os.RemoveAll(u.dir(name)))
 	delete(u.properties, name)
-	u.failSet = dbus.ErrClosed
-	for range 2 {
-		_, err := c.Refresh()
+	var all []types.UID
+	for _, away := range []*error{&u.fail, &u.fail, &u.failSet, &u.failSet} {
+		*away = dbus.ErrClosed
+		recreated, err := c.Refresh()
 		wantError(t, err, "cgroup of pod a: ")
+		all = append(all, recreated...)
+		if u.fail != nil && len(all) > 0 {
+			t.Errorf("created again while systemd is away: %v", all)
+		}
+		u.fail = nil
+	}
+	if len(all) != 1 {
+		t.Errorf("created again: %v, want one message", all)
 	}
 	check(t, c.Remove(t.Context(), "b"))
 	u.failSet = nil

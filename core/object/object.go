@@ -160,7 +160,7 @@ func (p *Objects) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1
 	return w.objects, nil
 }
 
-// Silent reports whether the API server did not answer in time, and has not answered since.
+// Silent reports whether a pod has waited for an object in vain, and no object has come since.
 func (p *Objects) Silent() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

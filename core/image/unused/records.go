@@ -145,7 +145,12 @@ func (c *Collector) free(ctx context.Context, unused []*record, bytes int64, rea
 
 // wanted reports whether a pod names an image, maybe one that arrived since the images were listed.
 func (c *Collector) wanted(r *record) bool {
-	return slices.ContainsFunc(c.cfg.Wanted(), func(name string) bool { return name == r.ID || slices.ContainsFunc(r.Names, means(name)) })
+	return slices.ContainsFunc(c.cfg.Wanted(), func(name string) bool {
+		whole, err := pod.CompleteImage(name)
+		return name == r.ID || err == nil && slices.ContainsFunc(r.Names, func(is string) bool {
+			return is == whole || is == "docker.io/"+whole || is == "docker.io/library/"+whole
+		})
+	})
 }
 
 func (c *Collector) remove(ctx context.Context, r *record, reason string) error {
