@@ -137,7 +137,8 @@ func explain(ctx context.Context, t *testing.T, set *daemonsets.Set) {
 func checkWorkload(t *testing.T, set *daemonsets.Set, w *daemonsets.Workload) {
 	t.Helper()
 	namespace := w.Namespace()
-	if _, err := cluster.Kubectl(t.Context(), "rollout", "status", w.String(), "-n", namespace, "--timeout=120s"); err != nil {
+	// A runtime whose caller is killed during a start may need two minutes to let go of the container.
+	if _, err := cluster.Kubectl(t.Context(), "rollout", "status", w.String(), "-n", namespace, "--timeout=200s"); err != nil {
 		t.Fatal(err)
 	}
 	var pods v1.PodList
