@@ -13,9 +13,9 @@ import (
 )
 
 // offlineTimeout is the ProgressTimeout of a pull that has a fallback while the API server does not
-// answer: the shortest time in which the CRI shows progress. A runtime waits for half a minute for a
-// network that is away.
-const offlineTimeout = 10 * time.Second
+// answer. After a boot it begins anew for as long as the starts of other pods write to the disk of the
+// images. A runtime waits for half a minute for a network that is away.
+const offlineTimeout = 5 * time.Second
 
 // pull pulls an image unless it failed too recently.
 func (u *Puller) pull(ctx context.Context, r *request) (string, error) {
