@@ -145,12 +145,19 @@ func (c *Collector) free(ctx context.Context, unused []*record, bytes int64, rea
 
 // wanted reports whether a pod names an image, maybe one that arrived since the images were listed.
 func (c *Collector) wanted(r *record) bool {
-	return slices.ContainsFunc(c.cfg.Wanted(), func(name string) bool {
-		whole, err := pod.CompleteImage(name)
-		return name == r.ID || err == nil && slices.ContainsFunc(r.Names, func(is string) bool {
-			return is == whole || is == "docker.io/"+whole || is == "docker.io/library/"+whole
-		})
-	})
+	return slices.ContainsFunc(c.cfg.Wanted(), func(name string) bool { return name == r.ID || slices.Contains(r.Names, wholeName(name)) })
+}
+
+// wholeName returns an image name as runtimes list it: "docker.io/library/nginx:1" for "nginx:1"; "" for
+// a name that is not valid.
+func wholeName(name string) string {
+	repository, err := pod.ImageRepository(name)
+	if err != nil {
+		return ""
+	}
+	name, _ = pod.CompleteImage(name) // its error is that of ImageRepository
+	last := name[strings.LastIndexByte(name, '/')+1:]
+	return repository + last[strings.IndexAny(last, ":@"):]
 }
 
 func (c *Collector) remove(ctx context.Context, r *record, reason string) error {

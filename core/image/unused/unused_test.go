@@ -311,6 +311,19 @@ func TestCollector_RemoveAll_newPods(t *testing.T) {
 	})
 }
 
+func TestWholeName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"nginx": "docker.io/library/nginx:latest", "nginx:1": "docker.io/library/nginx:1", "org/app:1": "docker.io/org/app:1",
+		"registry.example:5000/a/b": "registry.example:5000/a/b:latest", "a@sha256:" + strings.Repeat("0", 64): "docker.io/library/a@sha256:" + strings.Repeat("0", 64),
+		"Not valid": "", "": "",
+	} {
+		if got := wholeName(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestCollector_RemoveAll_waits: eviction waits for its turn, but not for longer than its time.
 func TestCollector_RemoveAll_waits(t *testing.T) {
 	t.Parallel()
