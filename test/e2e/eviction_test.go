@@ -103,6 +103,45 @@ func TestEviction_ofAFullDisk(t *testing.T) {
 	a.stop(t)
 }
 
+// TestEviction_withoutAByteLeft: a pod fills the file system that also has the agent's state, to its last
+// byte. The pod is evicted all the same, its neighbour runs on, and the agent stays up.
+func TestEviction_withoutAByteLeft(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "brimful")
+	a.hasDisk(t, "64m")
+	config := strings.Replace(a.read(t, "agent.toml"), harness.FullDisk, "", 1)
+	moved := strings.Replace(config, fmt.Sprintf("state_root = %q", a.Path("state")), fmt.Sprintf("state_root = %q", a.Path("root", "state")), 1)
+	if moved == config {
+		t.Fatalf("no state_root in %s", config)
+	}
+	a.write(t, a.ConfigFile(), moved+"\n[eviction.hard]\n\"nodefs.available\" = \"20%\"\n\"imagefs.available\" = \"0%\"\n")
+	a.start(t)
+	a.manifest(t, "full.yaml", hostPod("full", "sleep")+"    volumeMounts: [{name: data, mountPath: /data}]\n  volumes: [{name: data, emptyDir: {}}]\n")
+	a.manifest(t, "small.yaml", hostPod("small", "sleep"))
+	pods := a.running(t, "full", "small")
+	before := container(pods["small"])
+	var disk unix.Statfs_t
+	if err := unix.Statfs(a.Path("root"), &disk); err != nil {
+		t.Fatal(err)
+	}
+	path := a.Path("root", "pods", string(pods["full"].UID), "volumes", "kubernetes.io~empty-dir", "data", "file")
+	if err := allocate(path, int64(disk.Bavail)*disk.Bsize); err != nil {
+		t.Fatal(err)
+	}
+	a.pod(t, "full", func(p *v1.Pod) error {
+		if st := &p.Status; st.Phase != v1.PodFailed || st.Reason != "Evicted" || !strings.HasPrefix(st.Message, "The node was low on resource: ephemeral-storage. ") {
+			return fmt.Errorf("phase %s, reason %q, message %q", st.Phase, st.Reason, st.Message)
+		}
+		return nil
+	})
+	if after := container(a.running(t, "small")["small"]); after != before {
+		t.Errorf("the neighbour has container %s, had %s", after, before)
+	}
+	a.remove(t, "full.yaml", "small.yaml")
+	a.nothingLeft(t, n)
+}
+
 // TestEviction_forMemory: an agent whose threshold is always met evicts the pod that uses more than it
 // requests, by the memory of its cgroup, and spares a critical one. A new pod that requests nothing
 // waits.
