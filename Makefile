@@ -112,7 +112,7 @@ conformance-standalone: build ## Kubernetes' own tests of a node without an API 
 	@tools/setup.sh conformance
 	@test/conformance/nodesuite.sh standalone
 
-conformance-node: build ## Kubernetes' own tests of a node in a cluster against wardlet: eviction, garbage, logs, statistics, shutdown (as root), in two hours; those that passed before, or FOCUS='Summary API' for others
+conformance-node: build ## Kubernetes' own tests of a node in a cluster against wardlet: eviction, garbage, logs, statistics, shutdown (as root), in two to three hours; those that passed before, or FOCUS='Summary API' for others
 	@tools/setup.sh conformance
 	@test/conformance/nodesuite.sh registered $(if $(FOCUS),'$(FOCUS)')
 
